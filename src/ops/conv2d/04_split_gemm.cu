@@ -8,7 +8,7 @@
 // Limited by: instructions other than multiplications: 16 elements gathered with bounds checks for 512 multiplications,
 // and each element of the input once per tap.
 
-#include "ops/conv2d/split.h"
+#include "ops/conv2d/split_gemm.h"
 #include "ops/cuda/rung.h"
 
 enum {
@@ -28,62 +28,6 @@ typedef struct tiles {
     float window[DEPTH][TILE + PADDING];
 } tiles;
 
-// A column of the matrix of windows: where its element lies, relative to the first tap of the first channel.
-typedef struct column_place {
-    int h, w;
-    long long offset; // -1: beyond the last column
-} column_place;
-
-typedef struct pixel_place {
-    int n, y, x;
-} pixel_place;
-
-__device__ static void find_columns(const conv2d_view &view, int first, column_place *columns)
-{
-    for (int i = threadIdx.x; i < TILE; i += THREADS) {
-        int column = first + i, taps = view.rows * view.columns;
-        columns[i].h = column % taps / view.columns * view.tap_step;
-        columns[i].w = column % view.columns * view.tap_step;
-        columns[i].offset = column < view.filter_stride
-                                ? ((long long)(column / taps) * view.height + columns[i].h) * view.width + columns[i].w
-                                : -1;
-    }
-}
-
-__device__ static void advance(const conv2d_view &view, pixel_place &pixel)
-{
-    pixel.x += DEPTH;
-    while (pixel.x >= view.out_width) {
-        pixel.x -= view.out_width;
-        if (++pixel.y == view.out_height) {
-            pixel.y = 0;
-            pixel.n++;
-        }
-    }
-}
-
-// This thread's pixel of LOADS filters and LOADS columns.
-__device__ static void load(const conv2d_view &view, const pixel_place &pixel, bool inside, int first_filter,
-                            const column_place *columns, const float *input, const float *grad_output,
-                            float gradient[LOADS], float window[LOADS])
-{
-    size_t plane = (size_t)view.out_height * view.out_width;
-    int row = threadIdx.x / DEPTH, h = pixel.y * view.position_step + view.origin,
-        w = pixel.x * view.position_step + view.origin;
-    const float *from = grad_output + ((size_t)pixel.n * view.filters + first_filter + row) * plane +
-                        (size_t)pixel.y * view.out_width + pixel.x;
-    const float *image = input + (size_t)pixel.n * view.channels * view.height * view.width;
-    long long corner = (long long)h * view.width + w;
-#pragma unroll
-    for (int i = 0; i < LOADS; i++, from += APART * plane) {
-        gradient[i] = inside && first_filter + row + i * APART < view.filters ? *from : 0.0f;
-        column_place column = columns[row + i * APART];
-        bool seen = inside && column.offset >= 0 && (unsigned)(h + column.h) < (unsigned)view.height &&
-                    (unsigned)(w + column.w) < (unsigned)view.width;
-        window[i] = seen ? image[corner + column.offset] : 0.0f;
-    }
-}
-
 __device__ static void multiply(const tiles &tile, int across, int down, float sum[EACH][EACH])
 {
 #pragma unroll
@@ -99,20 +43,6 @@ __device__ static void multiply(const tiles &tile, int across, int down, float s
 #pragma unroll
             for (int c = 0; c < EACH; c++)
                 sum[f][c] += filter[f] * column[c];
-    }
-}
-
-// bias: this thread's pixels of LOADS filters; DEPTH neighbouring lanes have the pixels of one filter
-__device__ static void store_bias(const conv2d_view &view, int first_filter, const float bias[LOADS], float *part)
-{
-#pragma unroll
-    for (int i = 0; i < LOADS; i++) {
-        float sum = bias[i];
-        for (int lanes = DEPTH / 2; lanes > 0; lanes /= 2)
-            sum += __shfl_xor_sync(0xffffffff, sum, lanes);
-        int filter = first_filter + threadIdx.x / DEPTH + i * APART;
-        if (threadIdx.x % DEPTH == 0 && filter < view.filters)
-            part[(size_t)view.filters * view.filter_stride + filter] = sum;
     }
 }
 
@@ -135,23 +65,24 @@ __global__ void __launch_bounds__(THREADS, 8)
     conv2d_split_gemm(conv2d_view view, long long pixels, const float *input, const float *grad_output, float *parts)
 {
     __shared__ __align__(16) tiles tile[2];
-    __shared__ column_place columns[TILE];
-    int thread = threadIdx.x, across = thread % SIDE, down = thread / SIDE;
+    __shared__ conv2d_column columns[TILE];
+    int thread = threadIdx.x, across = thread % SIDE, down = thread / SIDE, row = thread / DEPTH;
     int first_column = blockIdx.x * TILE, first_filter = blockIdx.y * TILE;
-    find_columns(view, first_column, columns);
+    conv2d_find_columns(view, first_column, TILE, columns);
     __syncthreads();
 
     long long at = blockIdx.z * pixels + thread % DEPTH, plane = (long long)view.out_height * view.out_width;
     long long end = min((blockIdx.z + 1) * pixels, view.images * plane);
-    int within = (int)(at % plane);
-    pixel_place pixel = {(int)(at / plane), within / view.out_width, within % view.out_width};
+    conv2d_pixel pixel = conv2d_pixel_at(view, at), next = conv2d_pixel_at(view, DEPTH);
     float sum[EACH][EACH] = {}, bias[LOADS] = {}, gradient[LOADS], window[LOADS];
     int steps = (int)((pixels + DEPTH - 1) / DEPTH);
     for (int step = 0; step <= steps; step++) {
         if (step < steps) {
-            load(view, pixel, at < end, first_filter, columns, input, grad_output, gradient, window);
+            conv2d_load_channels<1, LOADS, APART>(view, pixel, at < end, view.filters, first_filter + row, grad_output,
+                                                  gradient);
+            conv2d_load_window<LOADS, APART>(view, pixel, at < end, columns + row, input, window);
             at += DEPTH;
-            advance(view, pixel);
+            conv2d_advance(view, next, pixel);
         }
         if (step > 0)
             multiply(tile[(step - 1) % 2], across, down, sum);
@@ -159,8 +90,8 @@ __global__ void __launch_bounds__(THREADS, 8)
 #pragma unroll
             for (int i = 0; i < LOADS; i++) {
                 bias[i] += gradient[i];
-                tile[step % 2].gradient[thread % DEPTH][thread / DEPTH + i * APART] = gradient[i];
-                tile[step % 2].window[thread % DEPTH][thread / DEPTH + i * APART] = window[i];
+                tile[step % 2].gradient[thread % DEPTH][row + i * APART] = gradient[i];
+                tile[step % 2].window[thread % DEPTH][row + i * APART] = window[i];
             }
         }
         __syncthreads();
@@ -168,7 +99,7 @@ __global__ void __launch_bounds__(THREADS, 8)
     float *part = parts + blockIdx.z * ((size_t)view.filters * view.filter_stride + view.filters);
     store(view, first_filter, first_column, across, down, sum, part);
     if (blockIdx.x == 0)
-        store_bias(view, first_filter, bias, part);
+        conv2d_store_bias<LOADS, APART, DEPTH>(view, first_filter + row, bias, part);
 }
 
 static heddle_status launch_backward_weight(const heddle_call *call)

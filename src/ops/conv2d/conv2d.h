@@ -88,6 +88,7 @@ bool heddle_conv2d_cuda_forward_tiled_supports(const void *shape);
 bool heddle_conv2d_cuda_backward_data_tiled_supports(const void *shape);
 bool heddle_conv2d_cuda_backward_weight_tiled_supports(const void *shape);
 size_t heddle_conv2d_cuda_split_gemm_workspace(const void *shape, int threads);
+size_t heddle_conv2d_cuda_mma_split_workspace(const void *shape, int threads);
 size_t heddle_conv2d_cuda_sliding_window_workspace(const void *shape, int threads);
 bool heddle_conv2d_cuda_sliding_window_supports(const void *shape);
 size_t heddle_conv2d_cuda_image_in_shared_workspace(const void *shape, int threads);

@@ -44,6 +44,8 @@ SUPPORTS(heddle_conv2d_cuda_backward_data_tiled_supports, backward_data, conv2d_
 SUPPORTS(heddle_conv2d_cuda_backward_weight_tiled_supports, forward, conv2d_tiled_gradient_takes(&view))
 WORKSPACE(heddle_conv2d_cuda_split_gemm_workspace, forward,
           sizeof(float) * conv2d_part_size(&view) * conv2d_split_parts(&view))
+WORKSPACE(heddle_conv2d_cuda_mma_split_workspace, forward,
+          sizeof(float) * conv2d_part_size(&view) * conv2d_mma_split_parts(&view))
 WORKSPACE(heddle_conv2d_cuda_sliding_window_workspace, forward,
           sizeof(float) * conv2d_part_size(&view) * conv2d_sliding_parts(&view))
 SUPPORTS(heddle_conv2d_cuda_sliding_window_supports, forward, conv2d_sliding_takes(&view))

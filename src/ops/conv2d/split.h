@@ -8,6 +8,8 @@ enum {
     CONV2D_SPLIT_TILE = 64,   // 04_split_gemm: filters and columns (channel, tap) per block
     CONV2D_SPLIT_DEPTH = 256, // pixels per part, at least: below, the second pass costs more than the first
 
+    CONV2D_MMA_SPLIT_DEPTH = 16, // 07_mma_split: pixels per step
+
     CONV2D_SLIDING_FILTERS = 64, // 05_sliding_window: per block
     CONV2D_SLIDING_CHANNELS = 32,
     CONV2D_SLIDING_ROWS = 2, // of a band, what a block has in shared memory at a time
@@ -38,6 +40,49 @@ static inline int conv2d_split_parts(const conv2d_view *view)
     long long down = (view->filters + CONV2D_SPLIT_TILE - 1) / CONV2D_SPLIT_TILE;
     long long across = (view->filter_stride + CONV2D_SPLIT_TILE - 1) / CONV2D_SPLIT_TILE;
     return conv2d_parts(down * across, 8, conv2d_pixels(view) / CONV2D_SPLIT_DEPTH);
+}
+
+// 07_mma_split: the tile of a block and the number of parts.
+typedef struct conv2d_mma_split_plan {
+    int filters, columns, parts;
+} conv2d_mma_split_plan;
+
+// The time of a pixel in a block, in multiplications: those of the tile, and 50 per element gathered.
+static inline double conv2d_mma_split_pixel(int filters, int columns)
+{
+    return (double)filters * columns + 50.0 * (filters + columns);
+}
+
+// The tile with the least to do, then the number of parts with the least estimated time. An SM has two blocks at a
+// time; a single one, at last, has three quarters of the speed. The second pass takes about as long as 2
+// multiplications per element of a part.
+static inline conv2d_mma_split_plan conv2d_mma_split_plan_of(const conv2d_view *view)
+{
+    static const int sides[][2] = {{128, 128}, {64, 192}, {64, 128}, {128, 64}};
+    conv2d_mma_split_plan plan = {0, 0, 1};
+    double least = 0;
+    long long tiles = 0, most = conv2d_pixels(view) / (4 * CONV2D_MMA_SPLIT_DEPTH);
+    for (int i = 0; i < 4; i++) {
+        int filters = sides[i][0], columns = sides[i][1];
+        long long count = (view->filters + filters - 1LL) / filters * ((view->filter_stride + columns - 1LL) / columns);
+        double work = count * conv2d_mma_split_pixel(filters, columns);
+        if (i == 0 || work < least)
+            least = work, tiles = count, plan.filters = filters, plan.columns = columns;
+    }
+    for (int parts = 1; parts == 1 || (parts <= most && parts <= 4 * CONV2D_MULTIPROCESSORS); parts++) {
+        long long blocks = (tiles * parts + CONV2D_MULTIPROCESSORS - 1) / CONV2D_MULTIPROCESSORS; // per SM
+        double pixels = (double)conv2d_pixels(view) / parts + 2 * CONV2D_MMA_SPLIT_DEPTH; // a start and an end besides
+        double time = (blocks + blocks % 2 * 0.5) * pixels * conv2d_mma_split_pixel(plan.filters, plan.columns) +
+                      2.0 * parts * conv2d_part_size(view);
+        if (parts == 1 || time < least)
+            least = time, plan.parts = parts;
+    }
+    return plan;
+}
+
+static inline int conv2d_mma_split_parts(const conv2d_view *view)
+{
+    return conv2d_mma_split_plan_of(view).parts;
 }
 
 static inline long long conv2d_sliding_bands(const conv2d_view *view)
