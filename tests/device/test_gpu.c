@@ -158,10 +158,8 @@ static void only_a_card_with_time_is_measured(void **state)
 {
     (void)state;
     heddle_stream *stream = make_stream(0);
-    static const double least[] = {[HEDDLE_UNIT_FLOAT32] = 1e9,
-                                   [HEDDLE_UNIT_SHARED] = 1e9,
-                                   [HEDDLE_UNIT_CACHE] = 1e9,
-                                   [HEDDLE_UNIT_LAUNCH] = 100};
+    static const double least[] = {
+        [HEDDLE_UNIT_FLOAT32] = 1e9, [HEDDLE_UNIT_SHARED] = 1e9, [HEDDLE_UNIT_CACHE] = 1e9, [HEDDLE_UNIT_LAUNCH] = 100};
     const size_t bytes = 1 << 20;
     void *memory;
     assert_ok(heddle_alloc(opened, bytes, &memory));

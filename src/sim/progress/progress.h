@@ -63,7 +63,8 @@ typedef struct sim_seen {
     uint64_t events, acts, block, launch;
     const uint64_t *log;
     int thread;
-    unsigned count;
+    unsigned count, again; // again: how many times a state was one of these
+    double time;           // of the worker's processor, when the last was added
     uint64_t state[SIM_SEEN_STATES];
 } sim_seen;
 

@@ -19,6 +19,7 @@ enum {
     IDLE_TURNS = 2,        // turns of each resident block without progress, at least, before a spin counts as endless
     STATE_BYTES = 2048,    // of the stack are looked at: the frames of the loop and some of its callers
     ALIKE = 2,             // interrupts that find a thread unchanged before it counts as polling
+    TIMES_AGAIN = 3,       // interrupts that find a thread in a known state before its loop counts as endless
 };
 
 // Of the time that a thread is given to compute: polling says itself that it waits, so less is enough, but a loop that
@@ -27,6 +28,7 @@ static const double polling_share = 0.1, working_share = 3;
 static const double awake_share = 2;     // of a thread that polls, while the host goes on and may do it
 static const double idle_seconds = 0.05; // of polling in vain: what is waited for may be the host's to do
 static const double host_every = 0.001;  // seconds between looks at what the host does
+static const double least_run = 0.001;   // of processor time between two states of a thread that are compared
 
 static uint64_t idle_turns; // written by the workers
 
@@ -49,10 +51,13 @@ uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *
 }
 
 // A thread that is found twice with everything that it depends on as it was, and has not touched memory, looked at a
-// clock or met anybody between, will be found so forever.
+// clock or met anybody between, will be found so forever: if it ran in between. On a busy machine the next interrupt
+// may wait when the last returns, and comes before the next instruction. So time has to have passed, and as a virtual
+// machine may count time that it did not have, that has to happen several times.
 bool sim_spin_repeats(sim_worker *worker, uint64_t state)
 {
     sim_seen *seen = &worker->progress->seen;
+    const double time = sim_seconds(CLOCK_THREAD_CPUTIME_ID);
     uint64_t events = atomic_load_explicit(&worker->progress->events, memory_order_relaxed);
     if (seen->events != events || seen->acts != worker->acts || seen->log != worker->log_next ||
         seen->thread != worker->thread || seen->block != worker->block->number ||
@@ -63,9 +68,12 @@ bool sim_spin_repeats(sim_worker *worker, uint64_t state)
                            .thread = worker->thread,
                            .block = worker->block->number,
                            .launch = worker->launch->number};
+    if (seen->count > 0 && time - seen->time < least_run)
+        return false;
+    seen->time = time;
     for (unsigned i = 0; i < seen->count && i < SIM_SEEN_STATES; i++)
         if (seen->state[i] == state)
-            return true;
+            return ++seen->again >= TIMES_AGAIN;
     seen->state[seen->count++ % SIM_SEEN_STATES] = state;
     return false;
 }

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "doubles.h"
+#include "machine/clock.h"
+#include "progress/spin.h"
 
 // One place, whatever the compiler makes of the code around it.
 __attribute__((noinline)) static void meet(void)
@@ -73,6 +76,38 @@ static void a_loop_that_never_ends_is_named(void **state)
     assert_true(pc >= start && pc < start + 128);
 }
 
+static bool run_and_look(uint64_t own_state)
+{
+    const double pause = 0.002, began = sim_seconds(CLOCK_THREAD_CPUTIME_ID);
+    while (sim_seconds(CLOCK_THREAD_CPUTIME_ID) - began < pause)
+        continue;
+    return sim_spin_repeats(sim_worker_here, own_state);
+}
+
+// A state that is found again says something only if the thread has run in between: on a busy machine an interrupt may
+// come before the next instruction.
+static void be_interrupted(void *closure)
+{
+    bool *repeats = closure;
+    const uint64_t own_state = 7;
+    for (int i = 0; i < 16; i++)
+        repeats[0] |= sim_spin_repeats(sim_worker_here, own_state);
+    for (uint64_t i = 1; i < 5; i++)
+        repeats[1] |= run_and_look(own_state + i);
+    for (int i = 0; i < 4; i++)
+        repeats[2] |= run_and_look(own_state);
+}
+
+static void only_a_thread_that_has_run_between_two_looks_repeats_itself(void **state)
+{
+    (void)state;
+    bool repeats[3] = {false, false, false};
+    assert_int_equal(double_run(1, 1, be_interrupted, repeats), 0);
+    assert_false(repeats[0]);
+    assert_false(repeats[1]);
+    assert_true(repeats[2]);
+}
+
 int main(void)
 {
     setenv("SIM_SPIN_LIMIT", "0.3", 1);
@@ -80,6 +115,7 @@ int main(void)
         cmocka_unit_test(spinning_for_ever_is_named),
         cmocka_unit_test(a_loop_that_never_ends_is_named),
         cmocka_unit_test(waiting_that_counts_its_looks_ends_too),
+        cmocka_unit_test(only_a_thread_that_has_run_between_two_looks_repeats_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

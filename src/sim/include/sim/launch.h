@@ -64,8 +64,8 @@ SIM_NOINLINE inline sim_config configure(dim3 grid, dim3 block, size_t shared = 
     return config;
 }
 
-// Every file has its own: two files may have kernels whose parameters are different structures of one name, which is all
-// that the linker would see.
+// Every file has its own: two files may have kernels whose parameters are different structures of one name, which is
+// all that the linker would see.
 namespace
 {
 
