@@ -9,6 +9,7 @@ import ladders
 
 AT_LEAST = 0.9  # of the speed of the vendor's fastest rung of the same type
 SHARE = 0.95  # of all rows
+MOST_SHAPES = 64  # of an operator: what `heddle bench` takes
 MOST_ELEMENTS = 1 << 27
 MOST_FLOPS = 1e11
 SMOOTH = (2, 3, 5, 7)  # prime factors of most lengths of a Fourier transform
@@ -127,13 +128,14 @@ def text_of(shape):
 
 
 def drawn(operators, count, seed):
-    """{operator: shapes}: `count` of them, as many for each operator but for one. An operator's shapes do not depend on
-    which others there are."""
-    names = [name for name in DRAW if name in operators]
+    """{operator: shapes}: `count` of them for all operators, as many for each but for one. An operator's shapes do not
+    depend on which others there are."""
     found = {}
-    for number, name in enumerate(names):
+    for number, name in enumerate(DRAW):
+        if name not in operators:
+            continue
         dice, shapes = Dice("%s %s" % (seed, name)), []
-        while len(shapes) < count // len(names) + (number < count % len(names)):
+        while len(shapes) < count // len(DRAW) + (number < count % len(DRAW)):
             shape = DRAW[name](dice)
             if fits(shape) and text_of(shape) not in shapes:
                 shapes.append(text_of(shape))

@@ -104,9 +104,9 @@ int heddle_bench_group_end(const heddle_bench *bench, int first);
 
 // One table per shape, slowest first.
 heddle_status heddle_bench_show_text(const heddle_bench *bench, int first, int last, FILE *file);
-// One table for all shapes of [first, last), which are one operator's: its fastest own rung at each value that
-// options.sweep names. What was wrong is in lines above.
-heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, FILE *file);
+// One table for all shapes of [first, last), which are one operator's: at each value that options.sweep names its
+// fastest own rung, or `only` where that is not NULL. What was wrong is in lines above. For a device with timings.
+heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, const char *only, FILE *file);
 // Device, versions and method, in a few lines.
 void heddle_bench_show_machine(const heddle_bench *bench, FILE *file);
 // One line if the clocks changed while measuring, and one if some times vary a lot.

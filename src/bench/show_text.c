@@ -164,7 +164,7 @@ static void print_not_run(const heddle_bench_result *const *sorted, int count, F
     }
 }
 
-// Why a result has no time, where that is its own.
+// Why a result has no time, if the reason is its own.
 static void print_trouble(const heddle_bench_result *result, FILE *file)
 {
     if (result->state == HEDDLE_BENCH_UNCHECKED)
@@ -221,11 +221,13 @@ static void add_swept_row(heddle_table *table, const heddle_bench *bench, const 
     heddle_table_cell(table, "%s", share_bar(result, text));
 }
 
-// The fastest own rung of its type at its shape; the fastest of the vendor's where no own one was measured.
-static bool stands_for_shape(const heddle_bench *bench, int first, int last, int index)
+// `only`, or the fastest own rung of its type at its shape; the fastest of the vendor's where no own one was measured.
+static bool stands_for_shape(const heddle_bench *bench, int first, int last, const char *only, int index)
 {
     const heddle_bench_result *result = &bench->results[index];
     bool vendors = result->rung->tier == HEDDLE_VENDOR;
+    if (only)
+        return heddle_bench_is_timed(result) && strcmp(result->rung->name, only) == 0;
     for (int i = first; i < last; i++) {
         const heddle_bench_result *other = &bench->results[i];
         bool is_rival = heddle_bench_is_timed(other) && strcmp(other->shape, result->shape) == 0 &&
@@ -238,7 +240,7 @@ static bool stands_for_shape(const heddle_bench *bench, int first, int last, int
 }
 
 // Every shape of one type, then those of the next.
-static int add_swept_rows(heddle_table *table, const heddle_bench *bench, int first, int last)
+static int add_swept_rows(heddle_table *table, const heddle_bench *bench, int first, int last, const char *only)
 {
     int rows = 0;
     for (int of = first; of < last; of++) {
@@ -247,7 +249,7 @@ static int add_swept_rows(heddle_table *table, const heddle_bench *bench, int fi
             known |= strcmp(bench->results[i].precision, bench->results[of].precision) == 0;
         for (int i = known ? last : of; i < last; i++) {
             if (strcmp(bench->results[i].precision, bench->results[of].precision) != 0 ||
-                !stands_for_shape(bench, first, last, i))
+                !stands_for_shape(bench, first, last, only, i))
                 continue;
             add_swept_row(table, bench, &bench->results[i]);
             rows++;
@@ -256,16 +258,31 @@ static int add_swept_rows(heddle_table *table, const heddle_bench *bench, int fi
     return rows;
 }
 
-heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, FILE *file)
+// A wrong rung's message names its shape; others begin with it. What several rungs have in common is said once, and
+// that a rung does not take a shape where it was asked for by name.
+static void print_swept_trouble(const heddle_bench *bench, int first, int index, const char *only, FILE *file)
+{
+    const heddle_bench_result *result = &bench->results[index];
+    bool asked = only && strcmp(result->rung->name, only) == 0;
+    if (result->state == HEDDLE_BENCH_RIGHT || (result->reason && !asked))
+        return;
+    for (int i = first; i < index && result->state == HEDDLE_BENCH_UNCHECKED; i++)
+        if (bench->results[i].state == HEDDLE_BENCH_UNCHECKED && strcmp(bench->results[i].shape, result->shape) == 0)
+            return;
+    if (result->state == HEDDLE_BENCH_UNCHECKED || result->state == HEDDLE_BENCH_NOT_RUN)
+        fprintf(file, "%s: ", result->shape);
+    if (result->state == HEDDLE_BENCH_NOT_RUN && result->reason)
+        fprintf(file, "not run: %s: %s\n", result->rung->name, result->reason);
+    else
+        print_trouble(result, file);
+}
+
+heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int last, const char *only, FILE *file)
 {
     char text[CELL];
     fprintf(file, "\n%s  %s\n", bench->results[first].op->name, bench->options.sweep);
-    for (int i = first; i < last; i++) {
-        if (bench->results[i].state == HEDDLE_BENCH_RIGHT || bench->results[i].reason)
-            continue;
-        fprintf(file, "%s: ", bench->results[i].shape);
-        print_trouble(&bench->results[i], file);
-    }
+    for (int i = first; i < last; i++)
+        print_swept_trouble(bench, first, i, only, file);
     heddle_table *table = heddle_table_create();
     heddle_table_column(table, heddle_bench_swept_names(bench, text, sizeof text), HEDDLE_RIGHT);
     heddle_table_column(table, "type", HEDDLE_LEFT);
@@ -276,7 +293,7 @@ heddle_status heddle_bench_show_sweep(const heddle_bench *bench, int first, int 
     snprintf(text, sizeof text, "× %s", bench->options.against ? bench->options.against : "vendor");
     heddle_table_column(table, text, HEDDLE_RIGHT);
     heddle_table_column(table, "", HEDDLE_LEFT);
-    if (add_swept_rows(table, bench, first, last) > 0)
+    if (add_swept_rows(table, bench, first, last, only) > 0)
         return heddle_table_finish(table, file);
     heddle_table_destroy(table);
     return HEDDLE_OK;

@@ -159,7 +159,7 @@ static void plot(curves *on, const char *title, bool logarithmic, FILE *file)
 void heddle_bench_plot_sweep(const heddle_bench *bench, FILE *file)
 {
     curves on = {.bench = bench};
-    for (; bench->options.sweep && on.first < bench->count; on.first = on.last) {
+    for (; bench->options.sweep && bench->timer && on.first < bench->count; on.first = on.last) {
         on.last = heddle_bench_op_end(bench, on.first);
         on.shapes = 0;
         for (int i = on.first; i < on.last; i = heddle_bench_group_end(bench, i))

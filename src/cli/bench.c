@@ -25,8 +25,9 @@ static const heddle_cli_option options[] = {
      "operator's benchmark shapes",
      0, 0, NULL},
     {"sweep", HEDDLE_CLI_TEXT, PLACE(sweep), "RANGE", NULL,
-     "measure a range of shapes, and show how time and roofline change: FIELD=FROM:TO, with xFACTOR or +STEP, such as "
-     "m=128:8192:x2, or m,n,k=256:4096 for equal fields; the other fields are those of --shape",
+     "measure a range of shapes, and show how time and roofline change: FIELD=FROM:TO[:xFACTOR|:+STEP], "
+     "such as m=128:8192:x4, or m,n,k=256:4096 for equal fields; the other fields are those of --shape; default step: "
+     "x2",
      0, 0, NULL},
     {"dtype", HEDDLE_CLI_CHOICE, PLACE(dtype), "TYPE", "all", "measure only implementations that compute in this type",
      0, 0, heddle_cli_bench_dtypes},

@@ -88,9 +88,10 @@ static heddle_status show_new(measurement *on)
         print_events(on);
     while (on->shown < on->bench->count) {
         int first = on->shown;
-        if (on->bench->options.sweep) {
+        if (on->bench->options.sweep && on->bench->info.kind != HEDDLE_SIM) { // sim has no timings
             on->shown = heddle_bench_op_end(on->bench, first);
-            HEDDLE_TRY(heddle_bench_show_sweep(on->bench, first, on->shown, stdout));
+            HEDDLE_TRY(heddle_bench_show_sweep(on->bench, first, on->shown, on->asked.file ? "yours" : on->asked.rung,
+                                               stdout));
             continue;
         }
         on->shown = heddle_bench_group_end(on->bench, first);

@@ -84,11 +84,11 @@ heddle_status heddle_cli_bench_sweep(const char *text, const char *base, heddle_
     range over;
     if (!read_range(text, &over))
         return heddle_fail(HEDDLE_INVALID,
-                           "--sweep '%s' is no range: give FIELD=FROM:TO, such as m=128:8192:x2, m=64:1024:+64, or "
+                           "--sweep '%s' is not a range: give FIELD=FROM:TO, such as m=128:8192:x2, m=64:1024:+64, or "
                            "m,n,k=256:4096 for fields that are equal",
                            text);
     if (over.first > over.last)
-        return heddle_fail(HEDDLE_INVALID, "--sweep '%s': there is nothing between %ld and %ld", text, over.first,
+        return heddle_fail(HEDDLE_INVALID, "--sweep '%s': %ld is larger than %ld; FROM comes first", text, over.first,
                            over.last);
     heddle_cli_shapes made = {0};
     size_t size;
@@ -106,7 +106,7 @@ heddle_status heddle_cli_bench_sweep(const char *text, const char *base, heddle_
     if (fclose(file) != 0 || count > HEDDLE_CLI_MOST_SHAPES) {
         free(made.text);
         return count > HEDDLE_CLI_MOST_SHAPES
-                   ? heddle_fail(HEDDLE_INVALID, "--sweep '%s': these are more than %d shapes; take larger steps", text,
+                   ? heddle_fail(HEDDLE_INVALID, "--sweep '%s': more than %d shapes; take larger steps", text,
                                  HEDDLE_CLI_MOST_SHAPES)
                    : heddle_fail(HEDDLE_OUT_OF_MEMORY, "not enough memory for the shapes");
     }

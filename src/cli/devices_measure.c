@@ -118,7 +118,7 @@ static heddle_status measure_memory(const device_meter *meter, device_speeds *sp
 
 // --- units -----------------------------------------------------------------------------------------------------------
 
-static heddle_status measure_unit(const device_meter *meter, heddle_device_unit unit, const void *memory, size_t bytes,
+static heddle_status measure_unit(const device_meter *meter, heddle_device_unit unit, void *memory, size_t bytes,
                                   double *per_second)
 {
     double times[ROUNDS], amount = 0;

@@ -84,7 +84,7 @@ struct heddle_backend {
     // Optional: everything that is known of the device, as rows of text; returns how many there are, fills `most`.
     int (*properties)(heddle_device *device, heddle_device_property *rows, int most);
     // Optional: heddle_device_exercise.
-    heddle_status (*exercise)(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+    heddle_status (*exercise)(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                               double *amount);
     // Optional: what of the vendor's libraries is missing, as one line each in `text`; "" when nothing is.
     void (*missing)(char *text, size_t size);

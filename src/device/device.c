@@ -57,7 +57,7 @@ heddle_status heddle_device_kept_cache(heddle_device *device, size_t *bytes)
     return device->backend->kept_cache ? device->backend->kept_cache(device, bytes) : HEDDLE_OK;
 }
 
-heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                                      double *amount)
 {
     const heddle_backend *backend = stream->device->backend;

@@ -37,9 +37,9 @@ typedef enum heddle_device_unit {
     HEDDLE_UNIT_LAUNCH,  // kernels that do nothing, one after the other
 } heddle_device_unit;
 // Queues work for milliseconds that nothing but the unit limits; *amount says how many operations, bytes or kernels it
-// is. `memory`: of the device, `bytes` of it, which fit into the cache; only HEDDLE_UNIT_CACHE needs it.
-// HEDDLE_UNSUPPORTED where the device has no such work, as on cpu, or no time, as on sim.
-heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+// is. `memory`: of the device, `bytes` of it, which fit into the cache; only HEDDLE_UNIT_CACHE needs it, and overwrites
+// it. HEDDLE_UNSUPPORTED where the device has no such work, as on cpu, or no time, as on sim.
+heddle_status heddle_device_exercise(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                                      double *amount);
 // Which of the vendor's libraries the device's module cannot find, one line each; "" if none is missing.
 void heddle_device_missing(heddle_device *device, char *text, size_t size);

@@ -67,10 +67,10 @@ class Bench(BenchCase):
         for sweep in ("m", "m=8", "m=8:", "=1:8", "m=0:8", "m=1:8:x1", "m=1:8:+0", "m=1:8:2", "m=1:8x2", "m,=1:8", "m=1:2e3",
                       "m n=1:8", "m=-1:8"):
             self.assert_refused(["matmul_forward", "--device", "cpu", "--sweep", sweep],
-                                "heddle: --sweep '%s' is no range: give FIELD=FROM:TO, such as m=128:8192:x2, "
+                                "heddle: --sweep '%s' is not a range: give FIELD=FROM:TO, such as m=128:8192:x2, "
                                 "m=64:1024:+64, or m,n,k=256:4096 for fields that are equal" % sweep)
-        for sweep, said in (("m=9:8", "--sweep 'm=9:8': there is nothing between 9 and 8"),
-                            ("m=1:65:+1", "--sweep 'm=1:65:+1': these are more than 64 shapes; take larger steps"),
+        for sweep, said in (("m=9:8", "--sweep 'm=9:8': 9 is larger than 8; FROM comes first"),
+                            ("m=1:65:+1", "--sweep 'm=1:65:+1': more than 64 shapes; take larger steps"),
                             ("q=1:8", "matmul_forward: a shape has no 'q'")):
             self.assert_refused(["matmul_forward", "--device", "cpu", "--sweep", sweep], "heddle: " + said)
         self.assert_refused(["matmul", "--shape", "m=1 n=1 k=1; m=2 n=2 k=2", "--sweep", "m=1:2"],

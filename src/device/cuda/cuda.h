@@ -72,7 +72,7 @@ typedef struct heddle_cuda_management {
 } heddle_cuda_management;
 void heddle_cuda_manage(const char *bus, heddle_cuda_management *now);
 // measure.cu
-heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                                    double *amount);
 // memory.cu
 heddle_status heddle_cuda_pool_create(heddle_cuda_device *device);

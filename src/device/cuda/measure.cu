@@ -1,11 +1,10 @@
-// Kernels that one unit limits and nothing else, to see how fast it really is: at the clock that the card keeps under
-// load, which its highest clock does not tell.
+// Kernels that are limited by one unit only. They show its speed at the clock that the GPU keeps under load.
 
 #include "device/cuda/cuda.h"
 
 #if defined(HEDDLE_SIM_MODULE)
 
-heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                                    double *amount)
 {
     (void)stream, (void)unit, (void)memory, (void)bytes;
@@ -18,7 +17,7 @@ heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit uni
 enum {
     BLOCK = 256,
     BLOCKS_PER_SM = 4, // 32 warps: each scheduler has 8 to choose from
-    CHAINS = 16,       // independent sums per thread: more than the units take clocks for one
+    CHAINS = 16,       // independent sums per thread: more than the latency of one, in clocks
     STEPS = 1 << 18,   // multiplications and additions of a chain
     READS = 8,         // in flight per thread
     SHARED_STEPS = 1 << 14,
@@ -99,7 +98,7 @@ __global__ static void do_nothing(void)
 {
 }
 
-heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, const void *memory, size_t bytes,
+heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit unit, void *memory, size_t bytes,
                                    double *amount)
 {
     const int count = (int)(bytes / sizeof(float4));
@@ -122,7 +121,7 @@ heddle_status heddle_cuda_exercise(heddle_stream *stream, heddle_device_unit uni
     case HEDDLE_UNIT_CACHE:
         if (count < 2 * BLOCK * READS)
             return heddle_cuda_fail(HEDDLE_INVALID, "%zu bytes are too few to measure the cache", bytes);
-        HEDDLE_CUDA_TRY(cudaMemsetAsync((void *)memory, 0, bytes, on));
+        HEDDLE_CUDA_TRY(cudaMemsetAsync(memory, 0, bytes, on));
         read_cache<<<blocks, BLOCK, 0, on>>>((const float4 *)memory, count, NULL);
         *amount = (double)CACHE_BYTES * blocks;
         break;

@@ -17,9 +17,10 @@
 // between acting, waiting and polling (host_threads.c).
 //
 // A thread stands still (watchdog.c): no event and no logged access while its OS thread uses processor time. After
-// 0.2 s it is interrupted every 10 ms; the same registers, flags and stack seen twice, with nothing done between, prove
-// that it loops forever. Without proof it ends after SIM_SPIN_LIMIT. Without hooks nothing is logged: such a
-// thread lets others run when three interrupts in a row find it the same.
+// 0.2 s it is interrupted every 10 ms. If it is found several times in a state that it had before, the same registers,
+// flags and stack, and has run in between but done nothing, it loops forever. Without that proof it ends after
+// SIM_SPIN_LIMIT. Without hooks nothing is logged: such a thread lets others run when three interrupts in a row find it
+// the same.
 //
 // A thread goes round a loop that touches memory (repeat.c): there was no step anywhere for 0.5 s of processor time.
 // Its state is compared each time its log is full. When a state returns, one round gathers the words that it writes and

@@ -50,7 +50,7 @@ uint64_t sim_spin_hash_all(uint64_t seed, const uint64_t *from, const uint64_t *
     return hash;
 }
 
-// A thread that is found twice with everything that it depends on as it was, and has not touched memory, looked at a
+// A thread that is found again with everything that it depends on as it was, and has not touched memory, looked at a
 // clock or met anybody between, will be found so forever: if it ran in between. On a busy machine the next interrupt
 // may wait when the last returns, and comes before the next instruction. So time has to have passed, and as a virtual
 // machine may count time that it did not have, that has to happen several times.
