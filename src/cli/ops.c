@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/ops_code.h"
 #include "device/device.h"
 #include "ops/engines.h"
 
@@ -22,6 +23,8 @@ typedef struct ops_settings {
     heddle_cli_json json;
     bool engines;
     const char *shape;
+    bool ptx;
+    heddle_cli_ops_code code; // its json is not set
 } ops_settings;
 
 static const heddle_cli_option options[] = {
@@ -30,6 +33,15 @@ static const heddle_cli_option options[] = {
      "list the engines of the vendor's library for this operator on this GPU, best first", 0, 0, NULL},
     {"shape", HEDDLE_CLI_TEXT, offsetof(ops_settings, shape), "SHAPE", NULL,
      "with --engines: shape to use; default: the operator's first benchmark shape", 0, 0, NULL},
+    {"sass", HEDDLE_CLI_FLAG, offsetof(ops_settings, code.sass), NULL, NULL,
+     "show the machine code of a rung, below the source lines that it comes from, and its registers", 0, 0, NULL},
+    {"ptx", HEDDLE_CLI_FLAG, offsetof(ops_settings, ptx), NULL, NULL, "the same for PTX; needs only nvcc", 0, 0, NULL},
+    {"arch", HEDDLE_CLI_TEXT, offsetof(ops_settings, code.architecture), "NAME", HEDDLE_CLI_USUAL_ARCHITECTURE,
+     "with --sass or --ptx: GPU architecture to compile for", 0, 0, NULL},
+    {"kernel", HEDDLE_CLI_TEXT, offsetof(ops_settings, code.kernel), "TEXT", NULL,
+     "with --sass or --ptx: only kernels that have TEXT in their name", 0, 0, NULL},
+    {"source", HEDDLE_CLI_TEXT, offsetof(ops_settings, code.source), "DIR", NULL,
+     "with --sass or --ptx: heddle's source folder; default: the one that heddle was built in", 0, 0, NULL},
 };
 
 // --- names -----------------------------------------------------------------------------------------------------------
@@ -377,10 +389,21 @@ static int unknown_name(const char *name)
 {
     const char *slash = strchr(name, '/');
     if (slash != NULL)
-        return heddle_cli_usage(&heddle_command_ops, "does not take a rung: `heddle ops %.*s` shows the whole ladder",
+        return heddle_cli_usage(&heddle_command_ops,
+                                "takes a rung only with --sass or --ptx: `heddle ops %.*s` shows the whole ladder",
                                 (int)(slash - name), name);
     heddle_cli_unknown_op(name, NULL);
     return heddle_cli_usage(&heddle_command_ops, "%s", heddle_last_error());
+}
+
+static int show_code(const char *name, ops_settings *settings)
+{
+    if (name == NULL)
+        return heddle_cli_usage(&heddle_command_ops, "--sass and --ptx need a rung, such as saxpy/01_naive");
+    if ((settings->code.sass && settings->ptx) || settings->engines || settings->shape)
+        return heddle_cli_usage(&heddle_command_ops, "--sass, --ptx and --engines exclude each other");
+    settings->code.json = settings->json;
+    return heddle_cli_ops_code_show(name, &settings->code);
 }
 
 static int run_command(int argc, char **argv)
@@ -391,6 +414,10 @@ static int run_command(int argc, char **argv)
     if (!heddle_cli_parse(&heddle_command_ops, argc, argv, &settings, &arguments, &exit_code))
         return exit_code;
     const char *name = arguments.count > 0 ? arguments.items[0] : NULL;
+    if (settings.code.sass || settings.ptx)
+        return show_code(name, &settings);
+    if (settings.code.kernel || settings.code.source)
+        return heddle_cli_usage(&heddle_command_ops, "--kernel and --source need --sass or --ptx");
     int matches = 0;
     for (int i = 0; name != NULL && i < heddle_op_count(); i++)
         matches += heddle_cli_op_is_called(heddle_op_at(i), name);
@@ -415,9 +442,11 @@ const heddle_cli_command heddle_command_ops = {
     .summary = "list the operators, their operands and their ladders of implementations",
     .arguments = "[NAME]",
     .most_arguments = 1,
-    .description =
-        "NAME is an operator (relu_forward), the first part of its name (relu: forward and backward), or a ladder.",
-    .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json\nheddle ops conv2d_bias_relu --engines",
+    .description = "NAME is an operator (relu_forward), the first part of its name (relu: forward and backward), or a "
+                   "ladder; with "
+                   "--sass or --ptx, an operator or ladder and a rung (saxpy/01_naive).",
+    .example = "heddle ops\nheddle ops conv2d\nheddle ops matmul --json\nheddle ops conv2d_bias_relu --engines\n"
+               "heddle ops transpose/02_tiles --sass",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run_command,

@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
@@ -158,8 +159,60 @@ class Commands(Command):
         self.assert_refused(["help", "dotcor"], "heddle help: unknown command 'dotcor'; did you mean doctor?")
         self.assert_refused(["ops", "conv2"], "heddle ops: unknown operator or ladder 'conv2'; did you mean conv2d?")
         self.assert_refused(["ops", "matmul/01_naive"],
-                            "heddle ops: does not take a rung: `heddle ops matmul` shows the whole ladder")
+                            "heddle ops: takes a rung only with --sass or --ptx: `heddle ops matmul` shows the whole "
+                            "ladder")
         self.assertRegex(self.run_heddle("ops", "conv").stdout, r"(?m)^see also: conv2d,")
+
+    def play(self, tool, script):
+        """A program of that name in a folder of its own; returns a PATH that begins with the folder."""
+        folder = os.path.join(self.home, "bin")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, tool), "w") as file:
+            file.write("#!/bin/sh\n" + script)
+        os.chmod(os.path.join(folder, tool), 0o755)
+        return folder + ":" + os.environ["PATH"]
+
+    def compiler(self):
+        """A PATH with nvcc on it: the real one, or one that has compiled saxpy and layernorm before."""
+        if shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"):
+            return os.environ["PATH"]
+        return self.play("nvcc", "while [ $# -gt 1 ]; do [ \"$1\" != -o ] || out=$2; shift; done\n"
+                                 "for i in 1 2 3 4; do printf '.visible .entry _Z5saxpyiPf(\\n)\\n{\\n\\t.loc\\t1 13 9\\n"
+                                 "\\tfma.rn.f32 \\t%%f4, %%f2, %%f1, %%f3;\\n}\\n'; case $1 in *saxpy*) break; esac; done > $out\n"
+                                 "printf '.file\\t1 \"%s\"\\n' \"$PWD/$1\" >> $out\n"
+                                 "echo \"Compiling entry function '_Z11saxpy_naiveifPKfPf' for 'sm_90a'\" >&2\n"
+                                 "echo 'Used 9 registers' >&2\n")
+
+    def test_a_rung_is_shown_as_it_was_compiled(self):
+        path = self.compiler()
+        shown = self.run_heddle("ops", "saxpy/01_naive", "--ptx", "--arch", "sm_80", PATH=path).stdout
+        self.assertRegex(shown, r"\n13 \|         y\[i\] = alpha \* x\[i\] \+ y\[i\];\n(        .*\n)*        fma.rn.f32 ")
+        document = json.loads(self.run_heddle("ops", "saxpy/01_naive", "--ptx", "--json", PATH=path).stdout)
+        self.assertEqual(document["functions"][0]["name"][:5], "saxpy")
+        self.assertTrue(any("fma" in line.get("instruction", "") for line in document["functions"][0]["code"]))
+        self.assertIn("--kernel TEXT", self.run_heddle("ops", "layernorm/04_vectorised", "--ptx", PATH=path).stdout)
+
+    def test_machine_code_is_shown_as_it_was_disassembled(self):
+        self.compiler()
+        path = self.play("nvdisasm", "[ -s code.cubin ] || exit 1\n"
+                         "printf '\\t.section\\t.text._Z11saxpy_naiveifPKfPf,\"ax\"\\n"
+                         "\\t//## File \"x/src/ops/saxpy/01_naive.cu\", line 13\\n/*0000*/ FFMA R1, R2, R3, R4 ;\\n'\n")
+        shown = self.run_heddle("ops", "saxpy/01_naive", "--sass", PATH=path).stdout
+        self.assertRegex(shown, r"saxpy_naive +1 +[1-9]\d* +0 +0 +0\n")  # ptxas says how many registers
+        self.assertIn("        FFMA R1, R2, R3, R4 ;\n", shown)
+
+    def test_a_rung_that_has_no_code_of_ours_is_refused(self):
+        for words, why in ((["matmul/cublas", "--ptx"], "cublas calls a library, whose kernels are not in heddle's sources"),
+                           (["matmul/nope", "--ptx"], "matmul has no rung 'nope'; `heddle ops matmul` lists them"),
+                           (["matmul", "--ptx"], "name a rung, as in matmul/01_naive; `heddle ops matmul` lists them"),
+                           (["matmul/cpu_naive", "--ptx"],
+                            "cpu_naive is a rung for the cpu device; only those for cuda are compiled by nvcc"),
+                           (["saxpy/01_naive", "--ptx", "--arch", "sm_90;x"],
+                            "--arch takes a name such as sm_90a, not 'sm_90;x'"),
+                           (["saxpy/01_naive", "--ptx", "--source", "/dev"],
+                            "--source /dev: not a folder with heddle's sources")):
+            self.assert_refused(["ops", *words], "heddle: " + why)
+        self.assert_refused(["ops", "--sass"], "heddle ops: --sass and --ptx need a rung, such as saxpy/01_naive")
 
     def test_words_of_other_programs_suggest_ours(self):
         for theirs, ours in (("--learning-rate", "--lr"), ("--batch_size", "--batch"), ("--dataset", "--data"),
