@@ -270,8 +270,8 @@ static heddle_status check_files(heddle_check_state *state)
         HEDDLE_TRY(open_sandbox(state));
     HEDDLE_TRY(heddle_check_run_first(state, &regular));
     HEDDLE_TRY(heddle_check_grids_find(state->result, (const char *const *)state->sources));
-    if (regular && !options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN))
-        HEDDLE_TRY(heddle_check_run_others(state)); // an endless wait would be waited for again
+    if (!options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN)) // an endless wait would be waited for again
+        HEDDLE_TRY(regular ? heddle_check_run_others(state) : heddle_check_run_answers(state));
     if (regular && options->divergence && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(count_branches(state));
     if (state->is_extension)

@@ -367,6 +367,26 @@ heddle_status heddle_check_run_others(heddle_check_state *state)
     return status;
 }
 
+heddle_status heddle_check_run_answers(heddle_check_state *state)
+{
+    char path[HEDDLE_CHECK_PATH];
+    heddle_check_questions asked = {0};
+    heddle_check_report *report = NULL;
+    heddle_child child = {.process = -1};
+    run_plan plan = {.number = 1, .values = path};
+    heddle_check_folder_path(&state->folder, "values", path, sizeof path);
+    heddle_status status = heddle_check_questions_gather(&asked, state->result);
+    const bool wanted = status == HEDDLE_OK && asked.count > 0;
+    if (wanted)
+        status = heddle_check_questions_write(&asked, plan.schedule, path);
+    if (wanted && status == HEDDLE_OK)
+        status = run_once(state, &plan, &report, &child);
+    if (report)
+        status = heddle_check_result_add_run(state->result, report);
+    heddle_check_questions_free(&asked);
+    return status;
+}
+
 heddle_status heddle_check_run_counting(heddle_check_state *state)
 {
     heddle_check_report *report = NULL;

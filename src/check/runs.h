@@ -51,5 +51,8 @@ void heddle_check_run_find_child(heddle_check_report *report, const char *path);
 void heddle_check_run_explain(heddle_check_state *state, heddle_check_report *report);
 // The other orders; then, as long as new racing writes turn up, again, in an order in which they race.
 heddle_status heddle_check_run_others(heddle_check_state *state);
+// Of a program that did not end by itself: once more, as far as it gets, if there are racing writes whose values decide
+// between error and warning.
+heddle_status heddle_check_run_answers(heddle_check_state *state);
 // A run of its own, of a program that was built for it, whose findings and other counts do not count.
 heddle_status heddle_check_run_counting(heddle_check_state *state);

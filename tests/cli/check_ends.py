@@ -29,6 +29,14 @@ class Ends(Trial):
             self.assertIn("error: program did not end\n", said)
             self.assertTrue(said.endswith("2 errors, 0 warnings\n"), said)
 
+    def test_racing_writes_of_a_program_that_does_not_end_are_compared(self):
+        for value, tier in (("1", "warning"), ("threadIdx.x", "error")):
+            self.write("loop.cu", "#include <unistd.h>\n" + ADD.replace("a[threadIdx.x] = 1", f"a[0] = {value}")
+                       .replace("    printf", "    pause();\n    printf"))
+            said = self.check("loop.cu", "--no-nvcc", "--timeout", "2", code=1).stdout
+            self.assertIn(f"{tier}: data race", said)
+            self.assertEqual(said.count("program did not end"), 1, said)
+
     def test_findings_that_are_lost_with_a_program_that_ignores_its_end_are_named_as_lost(self):
         for way, lost in (("signal(SIGTERM, SIG_IGN); pause();", True), ("raise(SIGSTOP); pause();", False)):
             self.write("loop.cu", ADD.replace("a[threadIdx.x]", "a[threadIdx.x + 1]")
