@@ -479,8 +479,8 @@ static const char *const test_shapes[] = {"steps=1 c=1 h=1 w=1 classes=1 weights
                                           "steps=2 c=3 h=5 w=7 classes=10 weights=5304 activations=164",
                                           "steps=3 c=1 h=16 w=15 classes=4 weights=12072 activations=2032",
                                           "steps=4 c=2 h=14 w=13 classes=9 weights=74504 activations=4404",
-                                          "steps=5 c=3 h=31 w=33 classes=6 weights=17656 activations=74852",
-                                          "steps=7 c=4 h=18 w=19 classes=32 weights=22680 activations=15224",
+                                          "steps=5 c=3 h=17 w=19 classes=6 weights=16888 activations=24760",
+                                          "steps=7 c=4 h=10 w=11 classes=32 weights=22680 activations=5848",
                                           NULL};
 static const char *const bench_shapes[] = {"steps=4 c=1 h=28 w=28 classes=10 weights=192008 activations=16060", NULL};
 
