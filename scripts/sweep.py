@@ -34,17 +34,12 @@ class Dice:
         number = self.size(low, high)
         if self.one_of(True, False, False, False, False):
             return number
-        product = 1
-        while product < number:
-            product *= self.one_of(*SMOOTH)
-        return min(product, high) if is_smooth(min(product, high)) else 1 << int(math.log2(number))
-
-
-def is_smooth(number):
-    for prime in SMOOTH:
-        while number % prime == 0:
-            number //= prime
-    return number == 1
+        while True:  # another product where one is too large: cut to the limit, it would nearly always be the same length
+            product = 1
+            while product < number:
+                product *= self.one_of(*SMOOTH)
+            if product <= high:
+                return product
 
 
 def product(dice, most):

@@ -183,6 +183,12 @@ static void backward_weight_reference(const void *shape_, const double *const *i
 
 HEDDLE_SHARED_OF_SHAPE(int64_t, heddle_conv2d_forward_reduction, heddle_conv2d_shape,
                        (int64_t)shape->c * shape->r * shape->s)
+// With fewer, most of a tile of rung 7 is empty, and rung 6 is made for them.
+static bool has_many_channels(const void *shape)
+{
+    return !heddle_conv2d_cuda_image_in_shared_supports(shape);
+}
+
 HEDDLE_OF_SHAPE(int64_t, backward_data_reduction, heddle_conv2d_shape, (int64_t)shape->k * shape->r * shape->s)
 HEDDLE_OF_SHAPE(int64_t, backward_weight_reduction, heddle_conv2d_shape, (int64_t)plane_size(shape) * shape->n)
 
@@ -361,7 +367,7 @@ static const heddle_rung backward_weight_ladder[] = {
      heddle_conv2d_cuda_image_in_shared_supports, heddle_conv2d_cuda_image_in_shared_workspace},
     {"07_mma_split", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "any shape by mma.sync in tf32, the sum over pixels split among blocks: limited by the gathering", NULL,
-     heddle_conv2d_cuda_mma_split_workspace, .arithmetic = HEDDLE_TF32, .capability = 80},
+     heddle_conv2d_cuda_mma_split_workspace, .arithmetic = HEDDLE_TF32, .pays = has_many_channels, .capability = 80},
     {"08_mma_window", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "3x3 by mma.sync in tf32, nine shifted products of one band: limited by traffic through shared memory",
      heddle_conv2d_cuda_sliding_window_supports, heddle_conv2d_cuda_sliding_window_workspace, .arithmetic = HEDDLE_TF32,

@@ -70,17 +70,24 @@ static inline fft_memory fft_complex_memory(int n, long long lines)
     return memory;
 }
 
-static inline fft_memory fft_cuda_memory(const heddle_fft_job *job)
+// Of real lines that are transformed as complex ones and then, or before, pass through memory once more.
+static inline fft_memory fft_real_memory(const heddle_fft_job *job)
 {
-    if (job->kind == HEDDLE_FFT_COMPLEX)
-        return fft_complex_memory(job->n, job->lines);
     fft_memory memory = {FFT_BY_ONE_KERNEL, {0, {0}}, job->lines, 0, 0, 0};
-    if (heddle_fft_is_one_kernel(job->kind, job->n))
-        return memory;
     int n = job->n % 2 == 0 ? job->n / 2 : job->n;
     memory.way = job->n % 2 == 0 ? FFT_BY_HALF : FFT_BY_WHOLE;
     memory.first = fft_number_bytes(job->lines * n);
     memory.rest = fft_complex_memory(n, job->lines).bytes;
     memory.bytes = memory.first + memory.rest;
     return memory;
+}
+
+static inline fft_memory fft_cuda_memory(const heddle_fft_job *job)
+{
+    const fft_memory none = {FFT_BY_ONE_KERNEL, {0, {0}}, job->lines, 0, 0, 0};
+    if (job->kind == HEDDLE_FFT_COMPLEX)
+        return fft_complex_memory(job->n, job->lines);
+    if (heddle_fft_is_one_kernel(job->kind, job->n))
+        return none;
+    return heddle_fft_is_fused(job->kind, job->n) ? fft_smooth_memory(job->n / 2, job->lines) : fft_real_memory(job);
 }

@@ -147,6 +147,7 @@ static inline bool heddle_fft_is_fused(heddle_fft_kind kind, int n)
 
 // Bytes of workspace that a job needs there, aligned to 256.
 size_t heddle_fft_cuda_workspace(const heddle_fft_job *job);
+size_t heddle_fft_cuda_half_workspace(const heddle_fft_job *job); // where real lines are not fused with the last pass
 
 #ifdef __cplusplus
 }

@@ -44,10 +44,7 @@ cudaError_t heddle_fft_launch(const heddle_fft_job *job, void *workspace, cudaSt
     case FFT_BY_ONE_KERNEL: error = launch_one_kernel(job, stream); break;
     case FFT_BY_PASSES: error = fft_launch_passes(job, workspace, stream); break;
     case FFT_BY_BLUESTEIN: error = fft_launch_bluestein(job, workspace, stream); break;
-    case FFT_BY_HALF:
-        error = heddle_fft_is_fused(job->kind, job->n) ? fft_launch_passes(job, workspace, stream)
-                                                       : fft_launch_by_half(job, workspace, stream);
-        break;
+    case FFT_BY_HALF: error = fft_launch_by_half(job, workspace, stream); break;
     case FFT_BY_WHOLE: error = fft_launch_by_whole(job, workspace, stream); break;
     }
     return error != cudaSuccess ? error : cudaPeekAtLastError();

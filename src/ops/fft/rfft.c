@@ -98,6 +98,13 @@ static size_t cuda_workspace(const void *shape, int threads)
     return heddle_fft_cuda_workspace(&job);
 }
 
+static size_t half_workspace(const void *shape, int threads)
+{
+    (void)threads;
+    heddle_fft_job job = heddle_rfft_job_of(shape, NULL, NULL);
+    return heddle_fft_cuda_half_workspace(&job);
+}
+
 HEDDLE_OF_SHAPE(bool, fits_cpu, heddle_fft_shape, heddle_fft_cpu_takes(HEDDLE_FFT_TO_HALF, shape->n))
 HEDDLE_OF_SHAPE(bool, has_even_length, heddle_fft_shape, shape->n % 2 == 0 && shape->n <= HEDDLE_FFT_LONGEST_ROUGH)
 HEDDLE_OF_SHAPE(bool, is_fused, heddle_fft_shape, !shape->inverse && heddle_fft_is_fused(HEDDLE_FFT_TO_HALF, shape->n))
@@ -153,7 +160,7 @@ static const heddle_rung ladder[] = {
     {"02_as_complex", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "complex numbers with zero imaginary parts: twice the work",
      is_possible, complex_workspace},
     {"03_half_length", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "pairs of reals as complex numbers, separated before they are written", has_even_length, cuda_workspace},
+     "pairs of reals as complex numbers, separated before they are written", has_even_length, half_workspace},
     {"04_fused_passes", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "long lines: the last pass transforms columns and their mirror images, and separates them", is_fused,
      cuda_workspace},

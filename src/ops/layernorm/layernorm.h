@@ -13,13 +13,21 @@ static inline int heddle_layernorm_parts(int rows, int cols)
     return rows < most ? rows : most;
 }
 
+// The longest rows that are prefetched, in whole vectors, forward and backward.
+enum { HEDDLE_LAYERNORM_LONGEST = 16384, HEDDLE_LAYERNORM_LONGEST_BACKWARD = 8192 };
+static inline bool heddle_layernorm_is_prefetched(int cols, int longest)
+{
+    const int vector = 4;
+    return cols <= longest && cols % vector == 0;
+}
+
 // Whether it pays to prefetch rows: there are several times more of them than the shared memory of a large GPU holds.
 // With very short rows, registers have as many loads in flight.
 static inline bool heddle_layernorm_has_turns(int rows, int cols)
 {
-    const int shortest = 128, longest = 16384, vector = 4;
+    const int shortest = 128;
     const double least_elements = 8e6;
-    return cols > shortest && cols <= longest && cols % vector == 0 && (double)rows * cols >= least_elements;
+    return cols > shortest && (double)rows * cols >= least_elements;
 }
 
 heddle_status heddle_layernorm_forward_cpu_naive(const heddle_call *call);

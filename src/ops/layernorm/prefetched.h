@@ -57,10 +57,26 @@ template <int threads> struct norm_rows {
     }
 };
 
+// Blocks per SM for which the compiler leaves registers, where it can without spilling and shared memory has room for
+// so many: rows of 513 to 768 columns. Of others it decides.
+constexpr int norm_forward_blocks(int threads, int vectors)
+{
+    return threads == HEDDLE_WARP && vectors == 6 ? 8 : 1;
+}
+
+constexpr int norm_backward_blocks(int threads, int vectors)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return threads == HEDDLE_WARP && vectors == 6 ? 4 : 1;
+#else
+    return (void)threads, (void)vectors, 1;
+#endif
+}
+
 // --- forward --------------------------------------------------------------------------------------------------------
 
 template <int threads, int vectors, bool centred>
-__global__ void __launch_bounds__(heddle_row_block(threads))
+__global__ void __launch_bounds__(heddle_row_block(threads), norm_forward_blocks(threads, vectors))
     layernorm_prefetched(heddle_layernorm_shape shape, norm_forward of)
 {
     extern __shared__ float4 of_block[];
@@ -139,7 +155,7 @@ static bool norm_forward_prefetched(const heddle_layernorm_shape *shape, const n
 // --- backward -------------------------------------------------------------------------------------------------------
 
 template <int threads, int vectors, bool centred>
-__global__ void __launch_bounds__(heddle_row_block(threads))
+__global__ void __launch_bounds__(heddle_row_block(threads), norm_backward_blocks(threads, vectors))
     layernorm_backward_prefetched(heddle_layernorm_shape shape, norm_gradients all)
 {
     constexpr int block = heddle_row_block(threads);

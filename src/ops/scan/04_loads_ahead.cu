@@ -167,6 +167,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         float total = 0, before_warp = 0;
         if (arrived < tiles) {
             __pipeline_wait_prior(0);
+            __syncwarp(); // for the compiler alone: the copies are the thread's own, and no read may move before the
+                          // wait
 #pragma unroll
             for (int v = 0; v < VECTORS; v++)
                 *(float4 *)&arrived_item[v * HEDDLE_VECTOR] = *(float4 *)&arriving[place(v)];
@@ -213,6 +215,7 @@ static heddle_status launch(const heddle_call *call)
     int n = ((const heddle_elements_shape *)call->shape)->n;
     const float *input = (const float *)call->input[0];
     float *output = (float *)call->output[0];
+    cudaStream_t stream = heddle_cuda_stream_of(call); // which also makes its device the current one
     unsigned tiles = heddle_ceil_div(n, TILE);
 #if defined(HEDDLE_SIM_MODULE)
     unsigned blocks = 3; // each has several tiles of the small shapes that are tested there
@@ -225,10 +228,10 @@ static heddle_status launch(const heddle_call *call)
         return HEDDLE_OK;
     scan_word *words = (scan_word *)call->workspace;
     unsigned *ticket = (unsigned *)(words + tiles);
-    cudaMemsetAsync(words, 0, (tiles + 1) * sizeof(scan_word), heddle_cuda_stream_of(call));
+    cudaMemsetAsync(words, 0, (tiles + 1) * sizeof(scan_word), stream);
     bool aligned = heddle_aligned16(input) && heddle_aligned16(output);
-    (aligned ? scan_loads_ahead<true> : scan_loads_ahead<false>)<<<blocks, THREADS, 0, heddle_cuda_stream_of(call)>>>(
-        n, (int)tiles, input, output, words, ticket);
+    (aligned ? scan_loads_ahead<true> : scan_loads_ahead<false>)<<<blocks, THREADS, 0, stream>>>(n, (int)tiles, input,
+                                                                                                 output, words, ticket);
     return heddle_cuda_launched("04_loads_ahead");
 }
 

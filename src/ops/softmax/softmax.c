@@ -108,6 +108,7 @@ HEDDLE_OF_SHAPE(bool, is_long, heddle_rows_shape, shape->cols > LONG_ROW && shap
 // Long rows that the shared memory of an SM holds, and several of them for each SM.
 enum { LONGEST_PREFETCHED = 51169, ROWS_TO_PREFETCH = 512 };
 
+HEDDLE_OF_SHAPE(bool, fits_one_sm, heddle_rows_shape, shape->cols >= LONG_ROW && shape->cols <= LONGEST_PREFETCHED)
 HEDDLE_OF_SHAPE(bool, are_many_long, heddle_rows_shape,
                 shape->cols > LONG_ROW && shape->cols <= LONGEST_PREFETCHED && shape->rows >= ROWS_TO_PREFETCH)
 
@@ -133,7 +134,7 @@ static const heddle_rung softmax_forward_ladder[] = {
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
     {"05_clusters", HEDDLE_CUDA, HEDDLE_TUNED, NULL, CLUSTERS_NOTE, NULL, NULL, .capability = 90, .pays = is_long},
-    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, NULL, .capability = 80,
+    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, fits_one_sm, NULL, .capability = 80,
      .pays = are_many_long},
 };
 static const heddle_rung softmax_backward_ladder[] = {
@@ -152,7 +153,7 @@ static const heddle_rung log_softmax_forward_ladder[] = {
     {"03_online", HEDDLE_CUDA, HEDDLE_TUNED, NULL, ONLINE_NOTE, NULL, NULL},
     {"cudnn", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, CUDNN_NOTE, NULL, NULL, .gpu_only = "cuDNN"},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL, REGISTERS_NOTE, NULL, NULL},
-    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, NULL, NULL, .capability = 80,
+    {"06_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, fits_one_sm, NULL, .capability = 80,
      .pays = are_many_long},
 };
 static const heddle_rung log_softmax_backward_ladder[] = {
