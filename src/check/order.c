@@ -121,6 +121,22 @@ static bool on_one_line(const heddle_check_place *a, const heddle_check_place *b
            strcmp(a->frame[0].file, b->frame[0].file) == 0;
 }
 
+// Whether the read of this guard also races with an atomic of another kind, such as a swap that takes an empty place:
+// then what stands there may depend on the order for that reason alone.
+static bool beside_a_swap(const heddle_check_result *result, const heddle_check_finding *guard)
+{
+    const int read = strcmp(guard->places[0].role, "read") == 0 ? 0 : 1;
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        if (other->kind != HEDDLE_CHECK_RACE || other->order == HEDDLE_CHECK_ORDER_GUARD || other->place_count != 2)
+            continue;
+        for (int j = 0; j < 2; j++)
+            if (on_one_line(&other->places[j], &guard->places[read]) && strcmp(other->places[!j].role, "atomic") == 0)
+                return true;
+    }
+    return false;
+}
+
 // An atomic minimum or the like gives the same in every order, and a comparison that only spares some of them changes
 // nothing. Where what it made last is different in another order, the comparison has left out one that was needed.
 static void raise_guards(heddle_check_result *result)
@@ -131,8 +147,10 @@ static void raise_guards(heddle_check_result *result)
             heddle_check_finding *race = result->findings[j];
             bool guards = race->kind == HEDDLE_CHECK_RACE && race->order == HEDDLE_CHECK_ORDER_GUARD &&
                           race->place_count == 2 && differs->place_count == 2;
-            if (!guards || (!on_one_line(&differs->places[1], &race->places[0]) &&
-                            !on_one_line(&differs->places[1], &race->places[1])))
+            if (!guards ||
+                (!on_one_line(&differs->places[1], &race->places[0]) &&
+                 !on_one_line(&differs->places[1], &race->places[1])) ||
+                beside_a_swap(result, race))
                 continue;
             race->tier = HEDDLE_CHECK_ERROR;
             race->note = "in another order the value here is different: the read has skipped an atomic that was needed";

@@ -124,6 +124,45 @@ int main()
 }
 """
 
+# The first look at a place is plain. With TAKE a swap takes the place, whichever thread comes first; without, a maximum
+# is all that writes, and leaves out what it needs.
+PLACES = r"""
+__global__ void insert(int *places, const int *keys)
+{
+    int key = keys[blockIdx.x * blockDim.x + threadIdx.x], place = key % 4;
+    int seen = places[place];
+    for (;;) {
+        if (TAKE && seen == 0) {
+            seen = atomicCAS(&places[place], 0, key);
+            if (seen == 0)
+                return;
+        }
+        if (TAKE ? seen == key : seen < key / 2) {
+            atomicMax(&places[place], key);
+            return;
+        }
+        if (!TAKE)
+            return;
+        place = (place + 1) % 64;
+        seen = atomicAdd(&places[place], 0);
+    }
+}
+int main()
+{
+    int *places, *keys, host[64];
+    for (int i = 0; i < 64; i++)
+        host[i] = 5 + i % 16;
+    cudaMalloc(&places, sizeof host);
+    cudaMalloc(&keys, sizeof host);
+    cudaMemset(places, 0, sizeof host);
+    cudaMemcpy(keys, host, sizeof host, cudaMemcpyHostToDevice);
+    insert<<<4, 16>>>(places, keys);
+    cudaMemcpy(host, places, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(places);
+    cudaFree(keys);
+}
+"""
+
 
 class Orders(unittest.TestCase):
     def check(self, text, *arguments, code=0, **values):
@@ -149,6 +188,14 @@ class Orders(unittest.TestCase):
         self.assertIn("because   every thread stored the same value\n", said)
         self.assertIn("in schedule 0 only\n", said)
         self.assertIn("error: data race on global memory flag", self.check(CHAIN, VALUE="i", code=1))
+
+    def test_a_look_before_a_maximum_is_wrong_only_where_the_maximum_alone_decides(self):
+        said = self.check(PLACES, TAKE="true")
+        self.assertIn("warning: data race on global memory places in kernel insert\n", said)
+        self.assertIn("warning: result depends on the order of execution in kernel insert\n", said)
+        said = self.check(PLACES, TAKE="false", code=1)
+        self.assertIn("error: data race on global memory places in kernel insert\n", said)
+        self.assertIn("the read has skipped an atomic that was needed\n", said)
 
     def test_a_flag_that_only_steers_the_hosts_loop_is_no_result(self):
         self.assertIn("clean: 2 schedules", self.check(ROUNDS, MOST="1000"))
