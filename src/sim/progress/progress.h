@@ -4,10 +4,11 @@
 // Progress is counted in steps, per block and per worker: a block starts, a thread ends, a barrier or a warp collective
 // completes. Events are counted too: a thread stops, or looks at a clock. A loop shows up in one of these ways.
 //
-// A thread polls (spin.c). It looks again 32 times in a row, at one word or at several, a compare-and-swap of it fails,
-// or an atomic of it changes nothing. It lets all others of its block run first, then other blocks. If its registers
-// and its stack were the same at the last poll, or at every 32nd, which finds a loop over several words, it surely does
-// nothing else; if not, it may be at work and is trusted for longer.
+// A thread polls (spin.c). It looks again 32 times in a row, at one word or at several, or 128 times with stores
+// elsewhere between, a compare-and-swap of it fails, or an atomic of it changes nothing. It lets all others of its
+// block run first, then other blocks. If its registers and its stack were the same at the last poll, or at every 32nd,
+// which finds a loop over several words, it surely does nothing else; if not, it may be at work and is trusted for
+// longer.
 //
 //     only polling, no thread of the host can act      error after 0.1 x SIM_SPIN_LIMIT
 //     only polling, some thread of the host goes on    error after 2 x SIM_SPIN_LIMIT

@@ -5,13 +5,16 @@
 #include "watch/internal.h"
 
 // After this many polls, of one word or of several in turn, others run; and after so many looks in any case, for the
-// words may be more than are remembered.
-enum { POLLS = 32, MOST_LOOKS = 1024 };
+// words may be more than are remembered. So, too, after so many looks at words again, whatever is stored elsewhere
+// between them: a thread may count its rounds for others to see until one of them, or the host, tells it to stop.
+enum { POLLS = 32, MOST_LOOKS = 1024, MOST_AGAIN = 128 };
 
 // The looks of a worker's threads since the last volatile store, or since others ran.
 typedef struct looks {
     uintptr_t last; // the word that was looked at last
     unsigned polls, count;
+    int thread;
+    unsigned again;         // of that thread, at words that it had looked at from there before
     const uint64_t *logged; // where the log was behind the last one
     bool only;              // nothing else was logged between them
 } looks;
@@ -22,7 +25,9 @@ static bool look(looks *made, const sim_worker *worker, uintptr_t address, bool 
     made->only &= worker->log_next == made->logged;
     made->polls = again || made->last == address ? made->polls + 1 : 0;
     made->last = address;
-    return made->polls >= POLLS || ++made->count >= MOST_LOOKS;
+    made->again = worker->thread == made->thread ? made->again + again : again;
+    made->thread = worker->thread;
+    return made->polls >= POLLS || ++made->count >= MOST_LOOKS || made->again >= MOST_AGAIN;
 }
 
 void sim_access_orders(sim_worker *worker, unsigned site, uintptr_t address)
@@ -58,10 +63,10 @@ void sim_access_volatile(sim_worker *worker, unsigned site, uintptr_t address)
         note_update(worker, site, address);
         for (int turns = sim_polls_write(worker, site, address); turns > 0; turns--)
             sim_scheduler->delays(worker, sim_sites[site].pc);
-        made = (looks){.last = address, .only = true};
+        made = (looks){.last = address, .thread = made.thread, .again = made.again, .only = true};
     } else if (look(&made, worker, address, sim_polls_read(worker, site, address))) {
         const sim_polled word = {address, sim_sites[site].bytes, SIM_LOOK_VOLATILE};
-        const bool surely = made.only;
+        const bool surely = made.only && made.again < MOST_AGAIN;
         made = (looks){.last = address, .only = true};
         sim_scheduler->polls(worker, sim_sites[site].pc, surely, &word);
     }
