@@ -2,30 +2,19 @@
 // temporary storage, the second is work of its stream, as a kernel is.
 #pragma once
 
+#include <algorithm>
 #include <chrono> // CUB brings it, and programs rely on that
 #include <limits>
+#include <type_traits>
+#include <vector>
 
+#include <cub/block_discontinuity.h>
 #include <cub/block_level.h>
+#include <cuda/functional>
 #include <thrust/sim/policies.h>
 
 namespace cub
 {
-template <class T> struct DoubleBuffer {
-    T *d_buffers[2];
-    int selector = 0;
-    DoubleBuffer(T *current, T *other) : d_buffers{current, other}
-    {
-    }
-    T *Current()
-    {
-        return d_buffers[selector];
-    }
-    T *Alternate()
-    {
-        return d_buffers[selector ^ 1];
-    }
-};
-
 namespace sim_detail
 {
 template <class Work>
@@ -106,8 +95,99 @@ struct DeviceReduce {
         return reduce("cub::DeviceReduce::Min", room, bytes, in, out, n, cub::Min(), std::numeric_limits<T>::max(),
                       stream);
     }
+    template <class In, class Out, class Size, class Operation, class F, class T>
+    static cudaError_t TransformReduce(void *room, size_t &bytes, In in, Out out, Size n, Operation operation, F f,
+                                       T start, cudaStream_t stream = 0)
+    {
+        return reduce("cub::DeviceReduce::TransformReduce", room, bytes, thrust::make_transform_iterator(in, f), out, n,
+                      operation, start, stream);
+    }
+    template <class Keys, class Unique, class In, class Out, class Count, class Operation, class Size>
+    static cudaError_t ReduceByKey(void *room, size_t &bytes, Keys keys, Unique unique, In in, Out out, Count count,
+                                   Operation operation, Size n, cudaStream_t stream = 0)
+    {
+        return sim_detail::in_two_calls(
+            "cub::DeviceReduce::ReduceByKey", room, bytes, sim_detail::room_of_tiles((size_t)n), stream, [=] {
+                auto end = thrust::reduce_by_key(keys, keys + (ptrdiff_t)n, in, unique, out, Equality(), operation);
+                sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end.first - unique));
+            });
+    }
+    // Of equal values, the first. CUDA 12 has pairs of index and value, CUDA 13 two results as well.
+    template <class In, class Out, class Size>
+    static cudaError_t ArgMin(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
+    {
+        return pair("cub::DeviceReduce::ArgMin", room, bytes, in, out, n, Less(), stream);
+    }
+    template <class In, class Out, class Size>
+    static cudaError_t ArgMax(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
+    {
+        return pair("cub::DeviceReduce::ArgMax", room, bytes, in, out, n, Greater(), stream);
+    }
+    template <class In, class Out, class Index>
+    static cudaError_t ArgMin(void *room, size_t &bytes, In in, Out out, Index index, long long n,
+                              cudaStream_t stream = 0)
+    {
+        return two_results("cub::DeviceReduce::ArgMin", room, bytes, in, out, index, n, Less(), stream);
+    }
+    template <class In, class Out, class Index>
+    static cudaError_t ArgMax(void *room, size_t &bytes, In in, Out out, Index index, long long n,
+                              cudaStream_t stream = 0)
+    {
+        return two_results("cub::DeviceReduce::ArgMax", room, bytes, in, out, index, n, Greater(), stream);
+    }
 
   private:
+    struct Less {
+        template <class T> bool operator()(const T &a, const T &b) const
+        {
+            return a < b;
+        }
+    };
+    struct Greater {
+        template <class T> bool operator()(const T &a, const T &b) const
+        {
+            return b < a;
+        }
+    };
+    // The place of the first element before which no other comes.
+    template <class In, class Before>
+    static size_t first_of(In in, size_t n, Before before, thrust::sim_detail::value_of<In> &value)
+    {
+        std::vector<thrust::sim_detail::value_of<In>> values(n);
+        size_t best = 0;
+        thrust::copy(in, in + (ptrdiff_t)n, values.begin());
+        for (size_t i = 1; i < n; i++)
+            best = before(values[i], values[best]) ? i : best;
+        value = values[best];
+        return best;
+    }
+    template <class In, class Out, class Size, class Before>
+    static cudaError_t pair(const char *call, void *room, size_t &bytes, In in, Out out, Size n, Before before,
+                            cudaStream_t stream)
+    {
+        typedef thrust::sim_detail::value_of<Out> Pair;
+        return sim_detail::in_two_calls(call, room, bytes, 1, stream, [=] {
+            thrust::sim_detail::value_of<In> value = {};
+            Pair result = {};
+            if (n > 0)
+                result.key = (decltype(result.key))first_of(in, (size_t)n, before, value);
+            result.value = value;
+            sim_detail::store(out, result);
+        });
+    }
+    template <class In, class Out, class Index, class Before>
+    static cudaError_t two_results(const char *call, void *room, size_t &bytes, In in, Out out, Index index,
+                                   long long n, Before before, cudaStream_t stream)
+    {
+        return sim_detail::in_two_calls(call, room, bytes, 1, stream, [=] {
+            if (n <= 0)
+                return;
+            thrust::sim_detail::value_of<In> value = {};
+            const size_t at = first_of(in, (size_t)n, before, value);
+            sim_detail::store(out, (thrust::sim_detail::value_of<Out>)value);
+            sim_detail::store(index, (thrust::sim_detail::value_of<Index>)at);
+        });
+    }
     template <class In, class Out, class Size, class Operation, class T>
     static cudaError_t reduce(const char *call, void *room, size_t &bytes, In in, Out out, Size n, Operation operation,
                               T start, cudaStream_t stream)
@@ -182,143 +262,99 @@ struct DeviceScan {
     template <class In, class Out, class Size>
     static cudaError_t ExclusiveSum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls("cub::DeviceScan::ExclusiveSum", room, bytes,
-                                        sim_detail::room_of_tiles((size_t)n), stream,
-                                        [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out); });
+        return scan("cub::DeviceScan::ExclusiveSum", room, bytes, n, stream,
+                    [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out); });
     }
     template <class In, class Out, class Size>
     static cudaError_t InclusiveSum(void *room, size_t &bytes, In in, Out out, Size n, cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls("cub::DeviceScan::InclusiveSum", room, bytes,
-                                        sim_detail::room_of_tiles((size_t)n), stream,
-                                        [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out); });
+        return scan("cub::DeviceScan::InclusiveSum", room, bytes, n, stream,
+                    [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out); });
     }
     template <class In, class Out, class Operation, class T, class Size>
     static cudaError_t ExclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, T start, Size n,
                                      cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls("cub::DeviceScan::ExclusiveScan", room, bytes,
-                                        sim_detail::room_of_tiles((size_t)n), stream,
-                                        [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
+        return scan("cub::DeviceScan::ExclusiveScan", room, bytes, n, stream,
+                    [=] { thrust::exclusive_scan(in, in + (ptrdiff_t)n, out, start, operation); });
     }
     template <class In, class Out, class Operation, class Size>
     static cudaError_t InclusiveScan(void *room, size_t &bytes, In in, Out out, Operation operation, Size n,
                                      cudaStream_t stream = 0)
     {
-        return sim_detail::in_two_calls("cub::DeviceScan::InclusiveScan", room, bytes,
-                                        sim_detail::room_of_tiles((size_t)n), stream,
-                                        [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out, operation); });
+        return scan("cub::DeviceScan::InclusiveScan", room, bytes, n, stream,
+                    [=] { thrust::inclusive_scan(in, in + (ptrdiff_t)n, out, operation); });
     }
-};
+    template <class In, class Out, class Operation, class T, class Size>
+    static cudaError_t InclusiveScanInit(void *room, size_t &bytes, In in, Out out, Operation operation, T start,
+                                         Size n, cudaStream_t stream = 0)
+    {
+        return scan("cub::DeviceScan::InclusiveScanInit", room, bytes, n, stream, [=] {
+            thrust::inclusive_scan(in, in + (ptrdiff_t)n, out, operation);
+            thrust::transform(out, out + (ptrdiff_t)n, out, [=](const auto &x) { return operation(start, x); });
+        });
+    }
 
-// All bits of the keys count, whatever begin_bit and end_bit ask for: programs give them to save passes.
-struct DeviceRadixSort {
-    template <class K, class Size>
-    static cudaError_t SortKeys(void *room, size_t &bytes, const K *in, K *out, Size n, int = 0, int = 8 * sizeof(K),
-                                cudaStream_t stream = 0)
+    // In place.
+    template <class Data, class Size>
+    static cudaError_t ExclusiveSum(void *room, size_t &bytes, Data data, Size n, cudaStream_t stream = 0)
     {
-        return sort_keys({"cub::DeviceRadixSort::SortKeys", room, bytes, stream}, in, out, n, thrust::less<K>());
+        return ExclusiveSum(room, bytes, data, data, n, stream);
     }
-    template <class K, class Size>
-    static cudaError_t SortKeysDescending(void *room, size_t &bytes, const K *in, K *out, Size n, int = 0,
-                                          int = 8 * sizeof(K), cudaStream_t stream = 0)
+    template <class Data, class Size>
+    static cudaError_t InclusiveSum(void *room, size_t &bytes, Data data, Size n, cudaStream_t stream = 0)
     {
-        return sort_keys({"cub::DeviceRadixSort::SortKeysDescending", room, bytes, stream}, in, out, n,
-                         thrust::greater<K>());
+        return InclusiveSum(room, bytes, data, data, n, stream);
     }
-    template <class K, class V, class Size>
-    static cudaError_t SortPairs(void *room, size_t &bytes, const K *in, K *out, const V *values, V *values_out, Size n,
-                                 int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
+    template <class Data, class Operation, class T, class Size>
+    static cudaError_t ExclusiveScan(void *room, size_t &bytes, Data data, Operation operation, T start, Size n,
+                                     cudaStream_t stream = 0)
     {
-        return sort_pairs({"cub::DeviceRadixSort::SortPairs", room, bytes, stream}, in, out, values, values_out, n,
-                          thrust::less<K>());
+        return ExclusiveScan(room, bytes, data, data, operation, start, n, stream);
     }
-    template <class K, class V, class Size>
-    static cudaError_t SortPairsDescending(void *room, size_t &bytes, const K *in, K *out, const V *values,
-                                           V *values_out, Size n, int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
+    template <class Data, class Operation, class Size>
+    static cudaError_t InclusiveScan(void *room, size_t &bytes, Data data, Operation operation, Size n,
+                                     cudaStream_t stream = 0)
     {
-        return sort_pairs({"cub::DeviceRadixSort::SortPairsDescending", room, bytes, stream}, in, out, values,
-                          values_out, n, thrust::greater<K>());
+        return InclusiveScan(room, bytes, data, data, operation, n, stream);
     }
-    template <class K, class Size>
-    static cudaError_t SortKeys(void *room, size_t &bytes, DoubleBuffer<K> &keys, Size n, int = 0, int = 8 * sizeof(K),
-                                cudaStream_t stream = 0)
+
+    // Of runs of equal keys.
+    template <class Keys, class In, class Out, class Size, class Same = Equality>
+    static cudaError_t ExclusiveSumByKey(void *room, size_t &bytes, Keys keys, In in, Out out, Size n,
+                                         Same same = Same(), cudaStream_t stream = 0)
     {
-        cudaError_t error = sort_keys({"cub::DeviceRadixSort::SortKeys", room, bytes, stream, true}, keys.Current(),
-                                      keys.Alternate(), n, thrust::less<K>());
-        if (room)
-            keys.selector ^= 1;
-        return error;
+        typedef thrust::sim_detail::value_of<In> T;
+        return scan("cub::DeviceScan::ExclusiveSumByKey", room, bytes, n, stream,
+                    [=] { thrust::exclusive_scan_by_key(keys, keys + (ptrdiff_t)n, in, out, T(), same, cub::Sum()); });
     }
-    template <class K, class V, class Size>
-    static cudaError_t SortPairs(void *room, size_t &bytes, DoubleBuffer<K> &keys, DoubleBuffer<V> &values, Size n,
-                                 int = 0, int = 8 * sizeof(K), cudaStream_t stream = 0)
+    template <class Keys, class In, class Out, class Size, class Same = Equality>
+    static cudaError_t InclusiveSumByKey(void *room, size_t &bytes, Keys keys, In in, Out out, Size n,
+                                         Same same = Same(), cudaStream_t stream = 0)
     {
-        cudaError_t error = sort_pairs({"cub::DeviceRadixSort::SortPairs", room, bytes, stream, true}, keys.Current(),
-                                       keys.Alternate(), values.Current(), values.Alternate(), n, thrust::less<K>());
-        if (room) {
-            keys.selector ^= 1;
-            values.selector ^= 1;
-        }
-        return error;
+        return scan("cub::DeviceScan::InclusiveSumByKey", room, bytes, n, stream,
+                    [=] { thrust::inclusive_scan_by_key(keys, keys + (ptrdiff_t)n, in, out, same, cub::Sum()); });
+    }
+    template <class Keys, class In, class Out, class Operation, class T, class Size, class Same = Equality>
+    static cudaError_t ExclusiveScanByKey(void *room, size_t &bytes, Keys keys, In in, Out out, Operation operation,
+                                          T start, Size n, Same same = Same(), cudaStream_t stream = 0)
+    {
+        return scan("cub::DeviceScan::ExclusiveScanByKey", room, bytes, n, stream,
+                    [=] { thrust::exclusive_scan_by_key(keys, keys + (ptrdiff_t)n, in, out, start, same, operation); });
+    }
+    template <class Keys, class In, class Out, class Operation, class Size, class Same = Equality>
+    static cudaError_t InclusiveScanByKey(void *room, size_t &bytes, Keys keys, In in, Out out, Operation operation,
+                                          Size n, Same same = Same(), cudaStream_t stream = 0)
+    {
+        return scan("cub::DeviceScan::InclusiveScanByKey", room, bytes, n, stream,
+                    [=] { thrust::inclusive_scan_by_key(keys, keys + (ptrdiff_t)n, in, out, same, operation); });
     }
 
   private:
-    struct asked {
-        const char *call;
-        void *room;
-        size_t &bytes;
-        cudaStream_t stream;
-        bool overwrites = false; // the input, too
-    };
-    template <class K, class Size, class Less>
-    static cudaError_t sort_keys(asked by, const K *in, K *out, Size n, Less less_than)
+    template <class Size, class Work>
+    static cudaError_t scan(const char *call, void *room, size_t &bytes, Size n, cudaStream_t stream, const Work &work)
     {
-        const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), 0, by.overwrites);
-        return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
-            thrust::sim_detail::apart(out, (size_t)n, in, (size_t)n);
-            thrust::copy(in, in + (ptrdiff_t)n, out);
-            thrust::stable_sort(out, out + (ptrdiff_t)n, less_than);
-        });
-    }
-    template <class K, class V, class Size, class Less>
-    static cudaError_t sort_pairs(asked by, const K *in, K *out, const V *values, V *values_out, Size n, Less less_than)
-    {
-        const size_t needed = sim_detail::room_of_sort((size_t)n, sizeof(K), sizeof(V), by.overwrites);
-        return sim_detail::in_two_calls(by.call, by.room, by.bytes, needed, by.stream, [=] {
-            thrust::sim_detail::apart(out, (size_t)n, in, (size_t)n);
-            thrust::sim_detail::apart(out, (size_t)n, values, (size_t)n);
-            thrust::sim_detail::apart(out, (size_t)n, values_out, (size_t)n);
-            thrust::sim_detail::apart(values_out, (size_t)n, in, (size_t)n);
-            thrust::sim_detail::apart(values_out, (size_t)n, values, (size_t)n);
-            thrust::copy(in, in + (ptrdiff_t)n, out);
-            thrust::copy(values, values + (ptrdiff_t)n, values_out);
-            thrust::stable_sort_by_key(out, out + (ptrdiff_t)n, values_out, less_than);
-        });
-    }
-};
-
-struct DeviceSelect {
-    template <class In, class Out, class Count, class Size, class P>
-    static cudaError_t If(void *room, size_t &bytes, In in, Out out, Count count, Size n, P predicate,
-                          cudaStream_t stream = 0)
-    {
-        return sim_detail::in_two_calls("cub::DeviceSelect::If", room, bytes, sim_detail::room_of_tiles((size_t)n),
-                                        stream, [=] {
-                                            auto end = thrust::copy_if(in, in + (ptrdiff_t)n, out, predicate);
-                                            sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
-                                        });
-    }
-    template <class In, class Flags, class Out, class Count, class Size>
-    static cudaError_t Flagged(void *room, size_t &bytes, In in, Flags flags, Out out, Count count, Size n,
-                               cudaStream_t stream = 0)
-    {
-        return sim_detail::in_two_calls(
-            "cub::DeviceSelect::Flagged", room, bytes, sim_detail::room_of_tiles((size_t)n), stream, [=] {
-                auto end =
-                    thrust::copy_if(in, in + (ptrdiff_t)n, flags, out, [](const auto &flag) { return flag != 0; });
-                sim_detail::store(count, (thrust::sim_detail::value_of<Count>)(end - out));
-            });
+        return sim_detail::in_two_calls(call, room, bytes, sim_detail::room_of_tiles((size_t)n), stream, work);
     }
 };
 
@@ -332,13 +368,49 @@ struct DeviceHistogram {
         return sim_detail::in_two_calls("cub::DeviceHistogram::HistogramEven", room, bytes, needed, stream, [=] {
             std::vector<Counter> counts((size_t)(levels - 1), 0);
             std::vector<T> values((size_t)n);
-            Level width = (upper - lower) / (Level)(levels - 1);
             thrust::copy(in, in + (ptrdiff_t)n, values.begin());
             for (const T &value : values)
                 if ((Level)value >= lower && (Level)value < upper)
-                    counts[(size_t)(((Level)value - lower) / width)]++;
+                    counts[even_bin<Level>((Level)value, lower, upper, (size_t)(levels - 1))]++;
             thrust::copy(counts.begin(), counts.end(), histogram);
         });
+    }
+    template <class In, class Counter, class Level, class Size>
+    static cudaError_t HistogramRange(void *room, size_t &bytes, In in, Counter *histogram, int levels,
+                                      const Level *bounds, Size n, cudaStream_t stream = 0)
+    {
+        typedef thrust::sim_detail::value_of<In> T;
+        const size_t needed = sim_detail::whole_parts((size_t)(levels - 1) * sizeof(Counter));
+        return sim_detail::in_two_calls("cub::DeviceHistogram::HistogramRange", room, bytes, needed, stream, [=] {
+            std::vector<Counter> counts((size_t)(levels - 1), 0);
+            std::vector<T> values((size_t)n);
+            std::vector<Level> bound((size_t)levels);
+            thrust::copy(in, in + (ptrdiff_t)n, values.begin());
+            thrust::copy(bounds, bounds + levels, bound.begin());
+            for (const T &value : values) {
+                const ptrdiff_t above = std::upper_bound(bound.begin(), bound.end(), (Level)value) - bound.begin();
+                if (above > 0 && above < levels)
+                    counts[(size_t)above - 1]++;
+            }
+            thrust::copy(counts.begin(), counts.end(), histogram);
+        });
+    }
+
+  private:
+    // The bins need not divide the range: as CUB, without a width that would be rounded.
+    template <class Level>
+    static typename std::enable_if<std::is_integral<Level>::value, size_t>::type even_bin(Level value, Level lower,
+                                                                                          Level upper, size_t bins)
+    {
+        typedef unsigned long long wide;
+        return (size_t)(((wide)value - (wide)lower) * bins / ((wide)upper - (wide)lower));
+    }
+    template <class Level>
+    static typename std::enable_if<!std::is_integral<Level>::value, size_t>::type even_bin(Level value, Level lower,
+                                                                                           Level upper, size_t bins)
+    {
+        const size_t bin = (size_t)((value - lower) * ((Level)bins / (upper - lower)));
+        return bin < bins ? bin : bins - 1;
     }
 };
 

@@ -1,3 +1,3 @@
-// CUB on the simulated GPU: block_level.h and device_level.h.
+// CUB on the simulated GPU: device_sort.h.
 #pragma once
-#include <cub/device_level.h>
+#include <cub/device_sort.h>

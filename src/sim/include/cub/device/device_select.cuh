@@ -1,3 +1,3 @@
-// CUB on the simulated GPU: block_level.h and device_level.h.
+// CUB on the simulated GPU: device_select.h.
 #pragma once
-#include <cub/device_level.h>
+#include <cub/device_select.h>
