@@ -14,11 +14,6 @@
 
 enum { BITS_PER_BYTE = 8, ROW_ALIGNMENT = 32, CUBE_FACES = 6 };
 
-struct cudaMipmappedArray {
-    struct cudaArray **levels;
-    unsigned count;
-};
-
 static struct cudaArray **arrays; // all ever made: a freed one stays known
 static size_t array_count;
 

@@ -76,15 +76,30 @@ static cudaError_t describe_pitched(struct sim_texture *object, const struct cud
     return sim_pointer_check(object->data, object->slice - object->pitch + row, "texture's memory", &where);
 }
 
+// The levels below the first are textures of their own, which live as long as it does.
+static cudaError_t describe_mipmap(struct sim_texture *object, const struct cudaMipmappedArray *mipmap)
+{
+    if (mipmap == NULL)
+        return sim_fail(cudaErrorInvalidValue, "the mipmapped array is NULL");
+    cudaError_t error = describe_array(object, mipmap->levels[0]);
+    for (unsigned i = 1; i < mipmap->count && error == cudaSuccess; i++) {
+        struct sim_texture *level = calloc(1, sizeof *level);
+        if (level == NULL)
+            return sim_no_memory();
+        *level = (struct sim_texture){.live = true, .description = object->description};
+        error = describe_array(level, mipmap->levels[i]);
+        level->element = (int)element_of(&level->format);
+        object->next_level = level;
+        object = level;
+    }
+    return error;
+}
+
 static cudaError_t describe(struct sim_texture *object, const struct cudaResourceDesc *resource)
 {
-    cudaArray_t level;
     switch (resource->resType) {
     case cudaResourceTypeArray: return describe_array(object, resource->res.array.array);
-    case cudaResourceTypeMipmappedArray: {
-        const cudaError_t error = cudaGetMipmappedArrayLevel(&level, resource->res.mipmap.mipmap, 0);
-        return error == cudaSuccess ? describe_array(object, level) : error;
-    }
+    case cudaResourceTypeMipmappedArray: return describe_mipmap(object, resource->res.mipmap.mipmap);
     case cudaResourceTypeLinear: return describe_linear(object, resource);
     case cudaResourceTypePitch2D: return describe_pitched(object, resource);
     }

@@ -18,6 +18,7 @@ struct sim_texture {
     struct cudaChannelFormatDesc format;
     struct cudaTextureDesc description; // zero for a surface
     struct cudaResourceDesc resource;
+    const struct sim_texture *next_level; // of a mipmapped array: half as large; NULL: none
 };
 
 // The array behind cudaArray_t.
@@ -30,4 +31,10 @@ struct cudaArray {
     unsigned flags;
     bool live;
     bool level; // of a mipmapped array, which owns it
+};
+
+// The arrays behind cudaMipmappedArray_t, largest first.
+struct cudaMipmappedArray {
+    struct cudaArray **levels;
+    unsigned count;
 };

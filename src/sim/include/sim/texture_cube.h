@@ -90,9 +90,10 @@ template <class T> SIM_INLINE T texCubemapLayered(cudaTextureObject_t object, fl
 {
     return sim::texel_as<T>(sim::texture_fetch(sim::texture_at_cube(object, x, y, z, layer)));
 }
-template <class T> SIM_INLINE T texCubemapLod(cudaTextureObject_t object, float x, float y, float z, float)
+template <class T> SIM_INLINE T texCubemapLod(cudaTextureObject_t object, float x, float y, float z, float detail)
 {
-    return texCubemap<T>(object, x, y, z);
+    return sim::texel_as<T>(sim::texture_fetch_at(
+        object, detail, [=](unsigned long long level) { return sim::texture_at_cube(level, x, y, z, 0); }));
 }
 template <class T> SIM_INLINE T tex2Dgather(cudaTextureObject_t object, float x, float y, int component = 0)
 {

@@ -1,6 +1,6 @@
 // Reading textures: point and linear filtering, the four address modes, normalised coordinates, element and
-// normalised-float reads, with the hardware's 8 bits of fraction between texels. Mipmaps are read at level 0. Surfaces
-// are in surface_fetch.h.
+// normalised-float reads, with the hardware's 8 bits of fraction between texels, and levels of mipmaps. Surfaces are in
+// surface_fetch.h.
 #pragma once
 
 #include <math.h>
@@ -228,6 +228,54 @@ SIM_INLINE texel texture_fetch(const texture_samples &samples)
     return texture_mix(samples);
 }
 
+// Which level of a mipmap, or between which two, a level of detail falls.
+struct texture_level {
+    const sim_texture *larger, *smaller;
+    float fraction; // of the way from one to the other
+};
+
+SIM_UNWATCHED SIM_NOINLINE inline texture_level texture_level_of(unsigned long long object, float detail)
+{
+    texture_level found = {texture_live(object), nullptr, 0};
+    if (!found.larger || !found.larger->next_level)
+        return found;
+    const cudaTextureDesc &description = found.larger->description;
+    detail += description.mipmapLevelBias;
+    detail = fminf(fmaxf(detail, description.minMipmapLevelClamp), description.maxMipmapLevelClamp);
+    if (description.mipmapFilterMode == cudaFilterModePoint)
+        detail = floorf(detail + 0.5f);
+    for (; detail >= 1 && found.larger->next_level; detail--)
+        found.larger = found.larger->next_level;
+    found.smaller = found.larger->next_level;
+    if (found.smaller && detail > 0)
+        found.fraction = floorf(detail * 256.0f + 0.5f) / 256.0f;
+    return found;
+}
+
+// The level of detail at which a step of one pixel, in either direction of the picture, is one texel.
+SIM_UNWATCHED SIM_NOINLINE inline float texture_detail(unsigned long long object, float2 dx, float2 dy)
+{
+    const sim_texture *texture = texture_live(object);
+    if (!texture)
+        return 0;
+    const float width = (float)texture->width, height = (float)texture->height;
+    const float step = fmaxf(hypotf(dx.x * width, dx.y * height), hypotf(dy.x * width, dy.y * height));
+    return step > 0 ? log2f(step) : 0;
+}
+
+// Sample: what a texture of one level reads.
+template <class Sample> SIM_INLINE texel texture_fetch_at(unsigned long long object, float detail, Sample sample)
+{
+    const texture_level level = texture_level_of(object, detail);
+    texel mixed = texture_fetch(sample(reinterpret_cast<unsigned long long>(level.larger)));
+    if (level.fraction == 0)
+        return mixed;
+    const texel other = texture_fetch(sample(reinterpret_cast<unsigned long long>(level.smaller)));
+    for (int c = 0; c < 4; c++)
+        mixed.channel[c] += level.fraction * (other.channel[c] - mixed.channel[c]);
+    return mixed;
+}
+
 template <class C> struct channel_as {
     SIM_INLINE static C of(float value)
     {
@@ -270,14 +318,35 @@ SIM_TEXTURE_FETCH(tex1Dfetch, SIM_ARGUMENTS(int x), sim::texture_at_index(object
 SIM_TEXTURE_FETCH(tex1D, SIM_ARGUMENTS(float x), sim::texture_at(object, x, 0, 0))
 SIM_TEXTURE_FETCH(tex2D, SIM_ARGUMENTS(float x, float y), sim::texture_at(object, x, y, 0))
 SIM_TEXTURE_FETCH(tex3D, SIM_ARGUMENTS(float x, float y, float z), sim::texture_at(object, x, y, z))
-SIM_TEXTURE_FETCH(tex1DLod, SIM_ARGUMENTS(float x, float), sim::texture_at(object, x, 0, 0))
-SIM_TEXTURE_FETCH(tex2DLod, SIM_ARGUMENTS(float x, float y, float), sim::texture_at(object, x, y, 0))
-SIM_TEXTURE_FETCH(tex3DLod, SIM_ARGUMENTS(float x, float y, float z, float), sim::texture_at(object, x, y, z))
-SIM_TEXTURE_FETCH(tex2DGrad, SIM_ARGUMENTS(float x, float y, float2, float2), sim::texture_at(object, x, y, 0))
 SIM_TEXTURE_FETCH(tex1DLayered, SIM_ARGUMENTS(float x, int layer), sim::texture_at_layer(object, x, 0, layer))
 SIM_TEXTURE_FETCH(tex2DLayered, SIM_ARGUMENTS(float x, float y, int layer), sim::texture_at_layer(object, x, y, layer))
 #undef SIM_ARGUMENTS
 #undef SIM_TEXTURE_FETCH
+
+template <class T> SIM_INLINE T tex1DLod(cudaTextureObject_t object, float x, float detail)
+{
+    return sim::texel_as<T>(sim::texture_fetch_at(
+        object, detail, [=](unsigned long long level) { return sim::texture_at(level, x, 0, 0); }));
+}
+template <class T> SIM_INLINE T tex2DLod(cudaTextureObject_t object, float x, float y, float detail)
+{
+    return sim::texel_as<T>(sim::texture_fetch_at(
+        object, detail, [=](unsigned long long level) { return sim::texture_at(level, x, y, 0); }));
+}
+template <class T> SIM_INLINE T tex3DLod(cudaTextureObject_t object, float x, float y, float z, float detail)
+{
+    return sim::texel_as<T>(sim::texture_fetch_at(
+        object, detail, [=](unsigned long long level) { return sim::texture_at(level, x, y, z); }));
+}
+template <class T> SIM_INLINE T tex2DGrad(cudaTextureObject_t object, float x, float y, float2 dx, float2 dy)
+{
+    return tex2DLod<T>(object, x, y, sim::texture_detail(object, dx, dy));
+}
+template <class T> SIM_INLINE T tex2DLayeredLod(cudaTextureObject_t object, float x, float y, int layer, float detail)
+{
+    return sim::texel_as<T>(sim::texture_fetch_at(
+        object, detail, [=](unsigned long long level) { return sim::texture_at_layer(level, x, y, layer); }));
+}
 
 template <class T, class... Coordinates>
 SIM_INLINE void tex1Dfetch(T *to, cudaTextureObject_t object, Coordinates... at)
