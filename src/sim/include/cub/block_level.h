@@ -205,7 +205,10 @@ class BlockReduce
 template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int = 0> class BlockScan
 {
   public:
-    typedef sim_block_storage<T, X, Y, Z> TempStorage;
+    struct TempStorage {
+        sim_block_storage<T, X, Y, Z> sums;
+        T prefix;
+    };
     SIM_GROUP_INLINE explicit BlockScan(TempStorage &storage) : storage_(storage)
     {
     }
@@ -247,23 +250,102 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
     {
         InclusiveScan(value, result, cub::Sum(), total);
     }
+    // Without a start: thread 0's result is undefined.
+    template <class Operation> SIM_GROUP_INLINE void ExclusiveScan(T value, T &result, Operation operation)
+    {
+        T total, before, inclusive;
+        if (scan(value, operation, before, inclusive, total))
+            result = before;
+    }
     template <int Items> SIM_GROUP_INLINE void ExclusiveSum(T (&values)[Items], T (&results)[Items])
     {
         T total;
-        items(values, results, false, total);
+        ExclusiveScan(values, results, T(), cub::Sum(), total);
     }
     template <int Items> SIM_GROUP_INLINE void ExclusiveSum(T (&values)[Items], T (&results)[Items], T &total)
     {
-        items(values, results, false, total);
+        ExclusiveScan(values, results, T(), cub::Sum(), total);
     }
     template <int Items> SIM_GROUP_INLINE void InclusiveSum(T (&values)[Items], T (&results)[Items])
     {
         T total;
-        items(values, results, true, total);
+        InclusiveScan(values, results, cub::Sum(), total);
     }
     template <int Items> SIM_GROUP_INLINE void InclusiveSum(T (&values)[Items], T (&results)[Items], T &total)
     {
-        items(values, results, true, total);
+        InclusiveScan(values, results, cub::Sum(), total);
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE void ExclusiveScan(T (&values)[Items], T (&results)[Items], T start, Operation operation, T &total)
+    {
+        T before, inclusive;
+        const bool first = !scan(sum_of(values, operation), operation, before, inclusive, total);
+        exclusive_items(values, results, first ? start : operation(start, before), operation);
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE void ExclusiveScan(T (&values)[Items], T (&results)[Items], T start, Operation operation)
+    {
+        T total;
+        ExclusiveScan(values, results, start, operation, total);
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE void InclusiveScan(T (&values)[Items], T (&results)[Items], Operation operation, T &total)
+    {
+        T before, inclusive;
+        const bool first = !scan(sum_of(values, operation), operation, before, inclusive, total);
+        inclusive_items(values, results, first ? values[0] : operation(before, values[0]), operation);
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE void InclusiveScan(T (&values)[Items], T (&results)[Items], Operation operation)
+    {
+        T total;
+        InclusiveScan(values, results, operation, total);
+    }
+
+    // With a prefix for the whole block, which a function of the program's gives when it is told the block's total. The
+    // first warp calls it, and what its first thread returns counts.
+    template <class Prefix> SIM_GROUP_INLINE void ExclusiveSum(T value, T &result, Prefix &prefix)
+    {
+        ExclusiveScan(value, result, cub::Sum(), prefix);
+    }
+    template <class Prefix> SIM_GROUP_INLINE void InclusiveSum(T value, T &result, Prefix &prefix)
+    {
+        InclusiveScan(value, result, cub::Sum(), prefix);
+    }
+    template <int Items, class Prefix>
+    SIM_GROUP_INLINE void ExclusiveSum(T (&values)[Items], T (&results)[Items], Prefix &prefix)
+    {
+        ExclusiveScan(values, results, cub::Sum(), prefix);
+    }
+    template <int Items, class Prefix>
+    SIM_GROUP_INLINE void InclusiveSum(T (&values)[Items], T (&results)[Items], Prefix &prefix)
+    {
+        InclusiveScan(values, results, cub::Sum(), prefix);
+    }
+    template <class Operation, class Prefix>
+    SIM_GROUP_INLINE void ExclusiveScan(T value, T &result, Operation operation, Prefix &prefix)
+    {
+        T inclusive;
+        result = scan_behind(value, operation, prefix, inclusive);
+    }
+    template <class Operation, class Prefix>
+    SIM_GROUP_INLINE void InclusiveScan(T value, T &result, Operation operation, Prefix &prefix)
+    {
+        scan_behind(value, operation, prefix, result);
+    }
+    template <int Items, class Operation, class Prefix>
+    SIM_GROUP_INLINE void ExclusiveScan(T (&values)[Items], T (&results)[Items], Operation operation, Prefix &prefix)
+    {
+        T inclusive;
+        const T before = scan_behind(sum_of(values, operation), operation, prefix, inclusive);
+        exclusive_items(values, results, before, operation);
+    }
+    template <int Items, class Operation, class Prefix>
+    SIM_GROUP_INLINE void InclusiveScan(T (&values)[Items], T (&results)[Items], Operation operation, Prefix &prefix)
+    {
+        T inclusive;
+        const T before = scan_behind(sum_of(values, operation), operation, prefix, inclusive);
+        inclusive_items(values, results, operation(before, values[0]), operation);
     }
 
   private:
@@ -274,31 +356,61 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
         unsigned thread = sim_detail::groups::block_thread_rank(), warp = thread / 32;
         auto mine = sim_detail::collect(32, value, operation);
         if (thread % 32 == 0)
-            storage_.of_warp[warp] = mine.reduced;
+            storage_.sums.of_warp[warp] = mine.reduced;
         sim_barrier();
         unsigned warps = (sim_detail::groups::block_threads() + 31) / 32;
-        T sum = storage_.of_warp[0], prefix = T();
+        T sum = storage_.sums.of_warp[0], prefix = T();
         for (unsigned i = 1; i < warps; i++) {
             if (i == warp)
                 prefix = sum;
-            sum = operation(sum, storage_.of_warp[i]);
+            sum = operation(sum, storage_.sums.of_warp[i]);
         }
         total = sum;
         inclusive = warp == 0 ? mine.value : operation(prefix, mine.value);
         before = warp == 0 ? mine.exclusive : thread % 32 == 0 ? prefix : operation(prefix, mine.exclusive);
         return thread > 0;
     }
-    template <int Items> SIM_GROUP_INLINE void items(T (&values)[Items], T (&results)[Items], bool inclusive, T &total)
+    // Returns what comes before this thread's value.
+    template <class Operation, class Prefix>
+    SIM_GROUP_INLINE T scan_behind(T value, Operation operation, Prefix &prefix, T &inclusive)
     {
-        T sum = T(), before;
-        for (int i = 0; i < Items; i++)
-            sum = sum + values[i];
-        ExclusiveSum(sum, before, total);
-        for (int i = 0; i < Items; i++) {
-            T value = values[i];
-            results[i] = inclusive ? before + value : before;
-            before = before + value;
+        T before, within, total;
+        const bool first = !scan(value, operation, before, within, total);
+        const unsigned thread = sim_detail::groups::block_thread_rank();
+        if (thread < 32) {
+            T behind = prefix(total);
+            if (thread == 0)
+                storage_.prefix = behind;
         }
+        sim_barrier();
+        const T behind = storage_.prefix;
+        inclusive = operation(behind, within);
+        return first ? behind : operation(behind, before);
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE static T sum_of(const T (&values)[Items], Operation &operation)
+    {
+        T sum = values[0];
+        for (int i = 1; i < Items; i++)
+            sum = operation(sum, values[i]);
+        return sum;
+    }
+    // The results may take the place of the values.
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE static void exclusive_items(const T *values, T (&results)[Items], T before, Operation &operation)
+    {
+        for (int i = 0; i < Items; i++) {
+            const T value = values[i];
+            results[i] = before;
+            before = operation(before, value);
+        }
+    }
+    template <int Items, class Operation>
+    SIM_GROUP_INLINE static void inclusive_items(const T *values, T (&results)[Items], T first, Operation &operation)
+    {
+        results[0] = first;
+        for (int i = 1; i < Items; i++)
+            results[i] = operation(results[i - 1], values[i]);
     }
 
     TempStorage &storage_;
