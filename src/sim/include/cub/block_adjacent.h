@@ -2,7 +2,7 @@
 // an operation. The edge items go through TempStorage, so that a barrier forgotten before its next use is found.
 #pragma once
 
-#include <cooperative_groups/details/collective.h>
+#include <cub/shared_items.h>
 
 namespace cub
 {
@@ -10,7 +10,7 @@ template <class T, int X, int Y = 1, int Z = 1, int = 0> class BlockAdjacentDiff
 {
   public:
     struct TempStorage {
-        T edge[X * Y * Z];
+        sim_detail::shared_items<T, X * Y * Z> edge;
     };
     SIM_GROUP_INLINE explicit BlockAdjacentDifference(TempStorage &storage)
         : storage_(storage), thread_((int)cooperative_groups::details::block_thread_rank())

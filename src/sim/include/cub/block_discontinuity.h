@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <cooperative_groups/details/collective.h>
+#include <cub/shared_items.h>
 
 namespace cub
 {
@@ -25,7 +25,7 @@ template <class T, int X, int Y = 1, int Z = 1, int = 0> class BlockDiscontinuit
 {
   public:
     struct TempStorage {
-        T first[X * Y * Z], last[X * Y * Z];
+        sim_detail::shared_items<T, X * Y * Z> first, last;
     };
     SIM_GROUP_INLINE explicit BlockDiscontinuity(TempStorage &storage)
         : storage_(storage), thread_((int)cooperative_groups::details::block_thread_rank())

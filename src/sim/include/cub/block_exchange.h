@@ -12,7 +12,7 @@ template <class T, int X, int Items, bool = false, int Y = 1, int Z = 1, int = 0
 
   public:
     struct TempStorage {
-        T items[THREADS * Items];
+        sim_detail::shared_items<T, THREADS * Items> items;
     };
     SIM_GROUP_INLINE explicit BlockExchange(TempStorage &storage) : storage_(storage)
     {

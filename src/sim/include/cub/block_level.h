@@ -2,7 +2,7 @@
 // CUB does (a value for each warp), so that a barrier forgotten before its next use is found.
 #pragma once
 
-#include <cooperative_groups/details/collective.h>
+#include <cub/shared_items.h>
 
 namespace cub
 {
@@ -145,7 +145,7 @@ template <class T, int LOGICAL_WARP_THREADS = 32> class WarpScan
 
 template <class T, int X, int Y = 1, int Z = 1> struct sim_block_storage {
     static constexpr int warps = (X * Y * Z + 31) / 32;
-    T of_warp[warps];
+    sim_detail::shared_items<T, warps> of_warp;
 };
 
 template <class T, int X, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int = 0>
@@ -207,7 +207,7 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
   public:
     struct TempStorage {
         sim_block_storage<T, X, Y, Z> sums;
-        T prefix;
+        sim_detail::shared_items<T, 1> prefix;
     };
     SIM_GROUP_INLINE explicit BlockScan(TempStorage &storage) : storage_(storage)
     {
@@ -380,10 +380,10 @@ template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int
         if (thread < 32) {
             T behind = prefix(total);
             if (thread == 0)
-                storage_.prefix = behind;
+                storage_.prefix[0] = behind;
         }
         sim_barrier();
-        const T behind = storage_.prefix;
+        const T behind = storage_.prefix[0];
         inclusive = operation(behind, within);
         return first ? behind : operation(behind, before);
     }
