@@ -336,3 +336,28 @@ heddle_status heddle_check_build_counting(const heddle_check_options *options, c
     sim_build_result_free(&built);
     return status;
 }
+
+heddle_status heddle_check_build_filled(const heddle_check_options *options, const char *const *sources,
+                                        const heddle_check_folder *folder, const char *program, const char *value,
+                                        bool *fine)
+{
+    heddle_check_options how = *options;
+    sim_build_result built = {0};
+    sim_build_status outcome = SIM_BUILD_FAILED;
+    size_t count = length_of(options->compile);
+    const char **compile = calloc(count + 2, sizeof *compile);
+    char filled[64];
+    *fine = false;
+    if (!compile)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory to build");
+    for (size_t i = 0; i < count; i++)
+        compile[i] = options->compile[i];
+    snprintf(filled, sizeof filled, "-ftrivial-auto-var-init=%s", value);
+    compile[count] = filled;
+    how.compile = compile;
+    heddle_status status = build(&how, sources, folder, program, false, &outcome, &built);
+    *fine = status == HEDDLE_OK && outcome == SIM_BUILD_FINE;
+    sim_build_result_free(&built);
+    free(compile);
+    return status;
+}

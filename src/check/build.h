@@ -15,6 +15,12 @@ heddle_status heddle_check_build_counting(const heddle_check_options *options, c
                                           const heddle_check_folder *folder, const char *program,
                                           heddle_check_result *result, bool *fine);
 
+// The same with this value in every local variable that is not initialised: "zero" or "pattern". *fine: it worked;
+// older compilers cannot do it.
+heddle_status heddle_check_build_filled(const heddle_check_options *options, const char *const *sources,
+                                        const heddle_check_folder *folder, const char *program, const char *value,
+                                        bool *fine);
+
 // nvcc at work beside the rest.
 typedef struct heddle_check_opinion {
     bool asked;

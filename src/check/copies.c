@@ -244,3 +244,12 @@ bool heddle_check_copies_differ(const heddle_check_report *a, const heddle_check
     free_series(&of_b);
     return differ;
 }
+
+// --- one copy --------------------------------------------------------------------------------------------------------
+
+bool heddle_check_copy_repeats(const heddle_check_report *a, const heddle_check_report *b, int copy)
+{
+    bool in_order = !a->copies_in_any_order && !b->copies_in_any_order;
+    return in_order && a->copy_count == b->copy_count && copy < a->copy_count &&
+           a->copies[copy].site == b->copies[copy].site && same_content(&a->copies[copy], &b->copies[copy]);
+}

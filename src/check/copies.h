@@ -12,3 +12,6 @@ typedef struct heddle_check_difference {
 // the same order as `a` with as many copies (NULL: none). False: no difference.
 bool heddle_check_copies_differ(const heddle_check_report *a, const heddle_check_report *b,
                                 const heddle_check_report *repeated, heddle_check_difference *found);
+
+// Whether two runs made this copy, from 0, with the same content.
+bool heddle_check_copy_repeats(const heddle_check_report *a, const heddle_check_report *b, int copy);

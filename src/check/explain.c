@@ -53,11 +53,10 @@ static bool is(const sim_source *source, int token, const char *text)
     return sim_token_is(source, sim_token_at(&source->code, token), text);
 }
 
-// Whether the words before the name at this token declare it with a type of eight bytes: "const double *data",
-// "__shared__ long long sums". In an expression, such as "x * data", no type stands before it.
-static bool has_type_of_eight(const sim_source *source, int name)
+// Whether one of the types is among the words before the name at this token. In an expression, such as "x * data",
+// none is.
+static bool is_of_type(const sim_source *source, int name, const char *const *types)
 {
-    static const char *const types[] = {"double", "long", "size_t", "int64_t", "uint64_t", NULL};
     static const char *const signs[] = {"*", "&", NULL};
     bool found = false;
     for (int at = name - 1; at >= 0; at--) {
@@ -78,12 +77,10 @@ static bool is_declared(const sim_source *source, int name)
            (is(source, name - 1, "*") && sim_token_at(&source->code, name - 2)->kind == SIM_TOKEN_NAME);
 }
 
-// Whether the place reads a number of eight bytes, as its line and the declaration before it show, and no structure.
-static bool reads_number(const heddle_check_finding *finding, heddle_check_sources *sources)
+bool heddle_check_has_type(const heddle_check_finding *finding, const heddle_check_place *place,
+                           heddle_check_sources *sources, const char *const *types)
 {
-    const heddle_check_place *place = &finding->places[0];
-    const sim_source *source =
-        finding->place_count > 0 && place->frames > 0 ? heddle_check_sources_code(sources, place->frame[0].file) : NULL;
+    const sim_source *source = place->frames > 0 ? heddle_check_sources_code(sources, place->frame[0].file) : NULL;
     heddle_check_access access;
     int first = 0, last = 0;
     if (!source || !heddle_check_access_find(source, finding, place, &access) || !access.name[0])
@@ -91,8 +88,15 @@ static bool reads_number(const heddle_check_finding *finding, heddle_check_sourc
     sim_tokens_on_line(&source->code, place->frame[0].line, &first, &last);
     for (int i = first - 1; i > 0; i--) // the last declaration before the line
         if (is(source, i, access.name) && is_declared(source, i))
-            return has_type_of_eight(source, i);
+            return is_of_type(source, i, types);
     return false;
+}
+
+// Whether it is a number of eight bytes that is read, as the line and the declaration before it show, and no structure.
+static bool reads_number(const heddle_check_finding *finding, heddle_check_sources *sources)
+{
+    static const char *const types[] = {"double", "long", "size_t", "int64_t", "uint64_t", NULL};
+    return finding->place_count > 0 && heddle_check_has_type(finding, &finding->places[0], sources, types);
 }
 
 // Takes out the uninitialised reads of structures: their padding, or a member that nobody uses.

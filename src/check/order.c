@@ -10,30 +10,67 @@
 
 enum { COPY_SIZE = 1200 };
 
-static bool noted(const heddle_check_result *result, const char *beginning)
+static const char unrepeatable[] = "two runs in the same order gave different results";
+
+static bool is_noted(const char *note)
+{
+    return strncmp(note, unrepeatable, sizeof unrepeatable - 1) == 0;
+}
+
+static bool noted(const heddle_check_result *result)
 {
     for (int i = 0; i < result->note_count; i++)
-        if (strncmp(result->notes[i], beginning, strlen(beginning)) == 0)
+        if (is_noted(result->notes[i]))
             return true;
     return false;
 }
 
+static bool on_one_line(const heddle_check_place *a, const heddle_check_place *b)
+{
+    return a->frames && b->frames && a->frame[0].line == b->frame[0].line && a->frame[0].file && b->frame[0].file &&
+           strcmp(a->frame[0].file, b->frame[0].file) == 0;
+}
+
+void heddle_check_order_explained(heddle_check_result *result, const heddle_check_finding *reason)
+{
+    int kept = 0;
+    for (int i = 0; i < result->note_count; i++)
+        if (!is_noted(result->notes[i]))
+            result->notes[kept++] = result->notes[i];
+    result->note_count = kept;
+    if (!reason)
+        return;
+    kept = 0;
+    for (int i = 0; i < result->finding_count; i++) {
+        const heddle_check_finding *finding = result->findings[i];
+        if (finding->kind != HEDDLE_CHECK_ORDER_DEPENDENT || finding->place_count != 2 ||
+            !on_one_line(&finding->places[1], &reason->places[1]))
+            result->findings[kept++] = result->findings[i];
+    }
+    result->finding_count = kept;
+}
+
+heddle_status heddle_check_order_suspect(heddle_check_result *result)
+{
+    return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
+                                   "Two runs in the same order gave different results, and the compiler suspects a "
+                                   "local variable that is not set on every path; the note names it.");
+}
+
 static heddle_status report_unrepeatable(heddle_check_result *result, int copy)
 {
-    static const char what[] = "two runs in the same order gave different results";
     char which[48] = "";
     result->unrepeatable = copy < 0;
-    if (result->suspected > 0)
-        return heddle_check_result_add(result, HEDDLE_CHECK_UNINITIALISED, HEDDLE_CHECK_WARNING,
-                                       "Two runs in the same order gave different results, and the compiler suspects a "
-                                       "local variable that is not set on every path; the note names it.");
-    if (noted(result, what))
+    if (result->suspected > 0 && copy < 0)
+        return heddle_check_order_suspect(result);
+    if (noted(result))
         return HEDDLE_OK;
+    result->changing = copy + 1;
     if (copy >= 0)
         snprintf(which, sizeof which, " in copy number %d to the host", copy + 1);
     return heddle_check_result_note(
         result, "%s%s (does it use the clock, or an uninitialised local variable?), so %s not compared between orders",
-        what, which, copy < 0 ? "results were" : "it was");
+        unrepeatable, which, copy < 0 ? "results were" : "it was");
 }
 
 // The element, its allocation and the store that made it, as the run found them that compared the bytes.
@@ -113,12 +150,6 @@ static heddle_status repeat_first(heddle_check_result *result, const heddle_chec
     HEDDLE_TRY(rerun(context, first, asked_of(first, next.first, path, text), &again));
     heddle_check_report_free(again);
     return HEDDLE_OK;
-}
-
-static bool on_one_line(const heddle_check_place *a, const heddle_check_place *b)
-{
-    return a->frames && b->frames && a->frame[0].line == b->frame[0].line && a->frame[0].file && b->frame[0].file &&
-           strcmp(a->frame[0].file, b->frame[0].file) == 0;
 }
 
 // Whether the read of this guard also races with an atomic of another kind, such as a swap that takes an empty place:

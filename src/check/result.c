@@ -37,6 +37,7 @@ void heddle_check_result_free(heddle_check_result *result)
         heddle_check_report_free(result->runs[i]);
     heddle_check_result_free(result->joined);
     heddle_check_report_free(result->compared);
+    heddle_check_report_free(result->unset);
     heddle_check_report_free(result->branches);
     heddle_check_sources_free(result->sources);
     cJSON_Delete(result->trace);

@@ -42,6 +42,7 @@ typedef struct heddle_check_result {
     heddle_check_report *runs[HEDDLE_CHECK_MOST_RUNS]; // in the order they ran; the counters shown are the first's
     int run_count;
     heddle_check_report *compared;      // a further run, whose strings an order-dependent finding uses; or NULL
+    heddle_check_report *unset;         // and one whose strings a finding of unset.h uses; or NULL
     heddle_check_report *branches;      // the run that counted divergent branches; NULL: there was none
     struct heddle_check_result *joined; // of programs that this one speaks for (join.h), in a list; NULL: none
     heddle_check_finding **findings;
@@ -60,6 +61,7 @@ typedef struct heddle_check_result {
     bool open_line;       // what it printed there ended without a newline
     bool coloured;        // and had escapes in it, which may still colour a terminal
     bool unrepeatable;    // two runs in the same order gave different results, which has been reported
+    int changing;         // the first copy to the host, from 1, that differed there, which a note names; 0: none
     bool any_status;      // it may end as it likes: only findings count
     bool graded;          // comments in the source suppress nothing
     heddle_check_nvcc_answer nvcc;

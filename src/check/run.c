@@ -17,6 +17,7 @@
 #include "check/runs.h"
 #include "check/scan.h"
 #include "check/slips.h"
+#include "check/unset.h"
 #include "sim/build/build.h"
 
 static volatile int interrupted;
@@ -272,6 +273,8 @@ static heddle_status check_files(heddle_check_state *state)
     HEDDLE_TRY(heddle_check_grids_find(state->result, (const char *const *)state->sources));
     if (!options->unwatched && !has_kind(state->result, HEDDLE_CHECK_SPIN)) // an endless wait would be waited for again
         HEDDLE_TRY(regular ? heddle_check_run_others(state) : heddle_check_run_answers(state));
+    if (regular && !options->unwatched)
+        HEDDLE_TRY(heddle_check_unset_look(state, built_from(state)));
     if (regular && options->divergence && !has_kind(state->result, HEDDLE_CHECK_SPIN))
         HEDDLE_TRY(count_branches(state));
     if (state->is_extension)

@@ -402,3 +402,11 @@ heddle_status heddle_check_run_counting(heddle_check_state *state)
                                                        "their executions may be counted more than once");
     return HEDDLE_OK;
 }
+
+heddle_status heddle_check_run_beside(heddle_check_state *state, int number, const char *copy,
+                                      heddle_check_report **report)
+{
+    heddle_child child = {.process = -1};
+    run_plan plan = {.number = COUNTING_RUN + 1 + number, .schedule = state->result->runs[0]->schedule, .copy = copy};
+    return run_once(state, &plan, report, &child);
+}

@@ -56,3 +56,7 @@ heddle_status heddle_check_run_others(heddle_check_state *state);
 heddle_status heddle_check_run_answers(heddle_check_state *state);
 // A run of its own, of a program that was built for it, whose findings and other counts do not count.
 heddle_status heddle_check_run_counting(heddle_check_state *state);
+// A further run in the first order, whose findings and counts do not count either. `number`: its own, from 0. `copy`:
+// for SIM_COPY, or NULL. *report is NULL where it left none.
+heddle_status heddle_check_run_beside(heddle_check_state *state, int number, const char *copy,
+                                      heddle_check_report **report);

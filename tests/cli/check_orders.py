@@ -163,6 +163,83 @@ int main()
 }
 """
 
+# What a thread declares at VARIABLE goes into the result.
+UNSET = r"""
+#include <cstdio>
+struct particle { float3 place, velocity; float mass; int cell; };
+__global__ void make(particle *all)
+{
+    particle one;
+    one.place = one.velocity = make_float3(threadIdx.x, 1, 2);
+    one.cell = threadIdx.x;
+    MEMBER
+    all[threadIdx.x] = one;
+}
+__global__ void sum(const float *input, const particle *all, float *output, int n)
+{
+    float VARIABLE;
+    for (int i = threadIdx.x; i < n; i += 32)
+        for (int k = 0; k < 4; k++)
+            ELEMENT += input[i] * (float)k;
+    float result = 0;
+    for (int k = 0; k < 4; k++)
+        result += ELEMENT;
+    output[threadIdx.x] = result + all[threadIdx.x].mass;
+}
+int main()
+{
+    float host[128], *input, *output;
+    particle *all;
+    for (int i = 0; i < 128; i++)
+        host[i] = i % 7;
+    cudaMalloc(&input, sizeof host);
+    cudaMalloc(&output, 128);
+    cudaMalloc(&all, 32 * sizeof *all);
+    cudaMemcpy(input, host, sizeof host, cudaMemcpyHostToDevice);
+    make<<<1, 32>>>(all);
+    sum<<<1, 32>>>(input, all, output, 128);
+    cudaMemcpy(host, output, 128, cudaMemcpyDeviceToHost);
+    printf("%f\n", host[3]);
+    cudaFree(input);
+    cudaFree(output);
+    cudaFree(all);
+}
+"""
+
+# The padding of a structure, which a local variable brings to the host.
+PADDING = r"""
+struct cell { char kind; double value; };
+__global__ void make(cell *cells)
+{
+    cell one;
+    one.kind = 1;
+    one.value = threadIdx.x;
+    cells[threadIdx.x] = one;
+}
+__global__ void step(const cell *cells, cell *next)
+{
+    cell one = cells[threadIdx.x];
+    one.value += 1;
+    next[threadIdx.x] = one;
+}
+int main()
+{
+    cell host[32], *cells, *next;
+    for (int i = 0; i < 32; i++) {
+        host[i].kind = 0;
+        host[i].value = 0;
+    }
+    cudaMalloc(&cells, sizeof host);
+    cudaMalloc(&next, sizeof host);
+    cudaMemcpy(next, host, sizeof host, cudaMemcpyHostToDevice);
+    make<<<1, 32>>>(cells);
+    step<<<1, 32>>>(cells, next);
+    cudaMemcpy(host, next, sizeof host, cudaMemcpyDeviceToHost);
+    cudaFree(cells);
+    cudaFree(next);
+}
+"""
+
 
 class Orders(unittest.TestCase):
     def check(self, text, *arguments, code=0, **values):
@@ -213,6 +290,27 @@ class Orders(unittest.TestCase):
         self.assertIn("Copy number 2 to the host differs between schedule 0 and schedule 1: 1 of its 1 elements, "
                       "the first of them element 0, which is 3 in the one and 0 in the other.\n", said)
         self.assertEqual(said.count("warning: result"), 1, said)
+
+    def test_a_local_variable_that_is_never_set_is_found_by_the_result(self):
+        right = {"VARIABLE": "sums[4] = {}", "ELEMENT": "sums[k]", "MEMBER": "one.mass = 1;"}
+        self.assertIn("clean: 2 schedules", self.check(UNSET, **right))
+        cases = {"array": {"VARIABLE": "sums[4]"}, "member": {"MEMBER": ""},
+                 "number": {"VARIABLE": "sums", "ELEMENT": "sums"}}
+        for name, values in cases.items():
+            with self.subTest(name):
+                said = self.check(UNSET, **{**right, **values})
+                self.assertIn("warning: uninitialised read in kernel sum\n  A local variable, or an element or member "
+                              "of one, is read before it is set: if all that were never set begin with other bits "
+                              "than 0, copy number 1 to the host differs in 32 of its 32 elements, the first of them "
+                              "element 0.\n", said)
+                self.assertIn("  write     x.cu:21  block (0,0,0) thread (0,0,0)\n", said)
+                self.assertIn("Give the variable a value where it is declared.", said)
+                self.assertNotIn("two runs in the same order", said)
+
+    def test_padding_that_is_never_set_is_no_finding(self):
+        said = self.check(PADDING)
+        self.assertIn("clean: 2 schedules", said)
+        self.assertNotIn("two runs in the same order", said)
 
 
 if __name__ == "__main__":
