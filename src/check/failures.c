@@ -166,6 +166,19 @@ static bool is_out_of_step(const heddle_check_result *result, const heddle_check
     return false;
 }
 
+// Lanes that met in different operations are out of step, too, within their warp.
+static bool is_behind_mismatch(const heddle_check_result *result, const heddle_check_finding *finding)
+{
+    bool follows = (finding->kind == HEDDLE_CHECK_WARP_MASK && finding->tier == HEDDLE_CHECK_WARNING) ||
+                   (finding->kind == HEDDLE_CHECK_RACE && finding->order == HEDDLE_CHECK_ORDER_BARRIER);
+    for (int i = 0; i < result->finding_count && follows && finding->kernel; i++) {
+        const heddle_check_finding *other = result->findings[i];
+        if (other->kind == HEDDLE_CHECK_WARP_MISMATCH && other->kernel && strcmp(other->kernel, finding->kernel) == 0)
+            return true;
+    }
+    return false;
+}
+
 // A kernel that is called like a function runs on the host: what it does there is no fault of its own.
 static bool is_kernel_on_host(const heddle_check_result *result, const heddle_check_finding *finding)
 {
@@ -226,6 +239,13 @@ static void drop_consequences(heddle_check_result *result)
                                  "left out: %d finding%s about races or barriers, which may follow from the divergent "
                                  "barrier; fix that and check again",
                                  dropped, dropped == 1 ? "" : "s");
+    dropped = drop(result, is_behind_mismatch);
+    if (dropped > 0)
+        heddle_check_result_note(
+            result,
+            "left out: %d finding%s about races or masks, which may follow from the lanes that wait "
+            "in different operations; fix that and check again",
+            dropped, dropped == 1 ? "" : "s");
     dropped = drop(result, is_early_exit_leak);
     if (dropped > 0)
         heddle_check_result_note(result, "left out: %d memory leak%s of a program that exited early", dropped,

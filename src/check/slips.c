@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "check/device_address.h"
 #include "check/own.h"
 #include "sim/source/scope.h"
 
@@ -161,5 +162,5 @@ heddle_status heddle_check_slips_find(heddle_check_result *result, const char *c
                 HEDDLE_TRY(note_uncalled(source, i, result));
         }
     }
-    return HEDDLE_OK;
+    return heddle_check_device_addresses_find(result, &files);
 }

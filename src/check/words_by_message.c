@@ -20,6 +20,11 @@ static const struct {
      {"In host code the name of a __device__ or __constant__ variable stands for the host's own copy.",
       "Use the variable in the kernel itself, or pass the address that cudaGetSymbolAddress returns."}},
     {HEDDLE_CHECK_HOST_POINTER,
+     "the address of the device function",
+     {"In host code the name of a __device__ function stands for code of the host, which a GPU cannot run.",
+      "Take the address on the GPU: declare `__device__ auto pointer = function;`, copy it with cudaMemcpyFromSymbol, "
+      "and pass the copy. Or pass the function as a template argument."}},
+    {HEDDLE_CHECK_HOST_POINTER,
      "device pointer mode",
      {"The handle takes scalars from device memory (CUBLAS_POINTER_MODE_DEVICE), and this one is in host memory.",
       "Pass the address of memory from cudaMalloc, or set CUBLAS_POINTER_MODE_HOST before the call."}},

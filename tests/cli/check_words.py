@@ -32,6 +32,45 @@ int main()
 }
 """
 
+# Half of a warp shuffles with the full mask, the other half waits behind the branch.
+OPERATIONS = r"""__global__ void sum(int *data)
+{
+    int v = data[threadIdx.x];
+    if (threadIdx.x < 16)
+        for (int d = 8; d; d /= 2)
+            v += __shfl_down_sync(0xffffffffu, v, d, 16);
+    if (threadIdx.x == 0)
+        data[0] = v;
+    __syncwarp();
+    data[32 + threadIdx.x] = data[0];
+}
+int main()
+{
+    int *data;
+    cudaMalloc(&data, 256);
+    cudaMemset(data, 0, 256);
+    sum<<<1, 32>>>(data);
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return 1;
+    cudaFree(data);
+}
+"""
+
+FUNCTION_POINTER = r"""typedef float (*op)(float);
+__device__ float twice(float x) { return 2 * x; }
+__device__ op device_twice = twice;
+template <op F> __global__ void fixed(float *data) { data[threadIdx.x] = F(data[threadIdx.x]); }
+__global__ void map(float *data, op f) { data[threadIdx.x] = f(data[threadIdx.x]); }
+int main() {
+    float *data; cudaMalloc(&data, 128); cudaMemset(data, 0, 128);
+    HOST
+    map<<<1, 32>>>(data, function);
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return 1;
+    cudaFree(data);
+}
+"""
+
 DIVERGENT = r"""__global__ void scale(float *data)
 {
     __shared__ float part[COUNT];
@@ -122,6 +161,27 @@ class Words(unittest.TestCase):
                          [("error", "divergent barrier in kernel scale")])
         self.assertIn("1 error, 0 warnings\n", text)
         self.assertRegex(text, r"note: left out: \d+ findings about races or barriers")
+
+    def test_lanes_in_different_operations_are_the_only_finding(self):
+        text = self.check(OPERATIONS)
+        self.assertEqual(re.findall(r"(?m)^(error|warning): (.*)$", text),
+                         [("error", "lanes of a warp in different operations in kernel sum")])
+        self.assertRegex(text, r"note: left out: \d+ findings? about races or masks")
+
+    # --- addresses of device functions --------------------------------------------------------------------------------
+
+    def test_the_address_of_a_device_function_is_not_for_the_host_to_take(self):
+        for host in ("op function = twice;", "op function; function = &twice;", "op list[] = {twice}, function = *list;"):
+            with self.subTest(host):
+                text = self.check(FUNCTION_POINTER, HOST=host)
+                self.assertIn("error: host pointer used\n  host code takes the address of the device function twice, "
+                              "which a kernel cannot call\n  source    x.cu:8\n", text)
+                self.assertIn("Take the address on the GPU: declare `__device__ auto pointer = function;`", text)
+                self.assertIn("1 error, 0 warnings\n", text)
+        for host in ("op function; cudaMemcpyFromSymbol(&function, device_twice, sizeof function);",
+                     "op function; cudaMemcpyFromSymbol(&function, device_twice, sizeof function);\n"
+                     "    fixed<twice><<<1, 1>>>(data);\n    int twice = 2, n = twice; printf(\"%d\", n);"):
+            self.check(FUNCTION_POINTER, HOST=host, code=0)
 
     def test_a_barrier_in_a_branch_is_skipped(self):
         text = self.check(DIVERGENT, LAUNCH="scale<<<1, COUNT>>>(data);", BEHIND="data[threadIdx.x] = 2;", code=0,

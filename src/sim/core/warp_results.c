@@ -105,12 +105,12 @@ bool sim_warp_results(sim_worker *worker, uint32_t lanes, uint32_t gone)
     memcpy(brought, &resident->collectives.value[base], sizeof brought);
     int leader = base + __builtin_ctz(lanes), operation = resident->collectives.operation[leader];
     bool fine = true;
-    if (operation <= SIM_SHUFFLE_XOR)
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            int thread = base + __builtin_ctz(rest);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int thread = base + __builtin_ctz(rest);
+        if (resident->collectives.operation[thread] <= SIM_SHUFFLE_XOR)
             resident->collectives.width[thread] =
                 (uint8_t)checked_width(worker, thread - base, resident->collectives.width[thread]);
-        }
+    }
     if (operation == SIM_SHUFFLE_DOWN)
         fine = sim_shuffle_down(worker, lanes, gone);
     uint64_t common = common_result(operation, lanes, brought);
