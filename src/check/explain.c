@@ -109,12 +109,44 @@ static void drop_structures(heddle_check_report *report, heddle_check_sources *s
     report->finding_count = kept;
 }
 
+static bool is_of_thrust(const heddle_check_finding *finding, heddle_check_sources *sources)
+{
+    const heddle_check_place *place = &finding->places[0];
+    if (finding->place_count == 0 || place->frames == 0)
+        return false;
+    if (place->within && strstr(place->within, "/thrust/"))
+        return true;
+    const char *line = heddle_check_sources_line(sources, place->frame[0].file, place->frame[0].line);
+    size_t bytes = line ? strcspn(line, "\n") : 0;
+    return line && memmem(line, bytes, "thrust::", strlen("thrust::")) && !memmem(line, bytes, "cuda", strlen("cuda"));
+}
+
+// Thrust reaches memory by copies of its own, of which the program knows nothing.
+static void reword_thrust(heddle_check_finding *finding, heddle_check_sources *sources, heddle_arena *arena)
+{
+    static const char copies[] = "cudaMemcpy";
+    const char *fails = strstr(finding->message, " fails with cudaErrorInvalidValue: ");
+    const char *reads = strstr(finding->message, " at the source, of which");
+    const char *writes = strstr(finding->message, " at the destination, of which");
+    const char *at = reads ? reads : writes;
+    if (finding->kind != HEDDLE_CHECK_OUT_OF_BOUNDS || !fails || !at ||
+        strncmp(finding->message, copies, sizeof copies - 1) != 0 || !is_of_thrust(finding, sources))
+        return;
+    const char *size = strchr(fails, ':') + 2;
+    char text[512];
+    snprintf(text, sizeof text, "Thrust %s %.*s%s", reads ? "reads" : "writes", (int)(at - size), size,
+             strchr(at, ','));
+    const char *copy = heddle_arena_copy_text(arena, text);
+    finding->message = copy ? copy : finding->message;
+}
+
 void heddle_check_explain(heddle_check_report *report, heddle_check_sources *sources)
 {
     drop_structures(report, sources);
     for (int i = 0; i < report->finding_count; i++) {
         heddle_check_finding *finding = &report->findings[i];
         heddle_check_names_settle(finding, sources, report->arena);
+        reword_thrust(finding, sources, report->arena);
         if (finding->place_count == 0 || finding->places[0].frames == 0)
             continue;
         if (finding->kind == HEDDLE_CHECK_SPIN && strcmp(finding->places[0].role, "loop") == 0)

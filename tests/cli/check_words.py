@@ -168,6 +168,26 @@ class Words(unittest.TestCase):
                          [("error", "lanes of a warp in different operations in kernel sum")])
         self.assertRegex(text, r"note: left out: \d+ findings? about races or masks")
 
+    # --- libraries ----------------------------------------------------------------------------------------------------
+
+    def test_a_range_of_thrust_that_is_too_short_is_told_of_thrust(self):
+        text = self.check("""#include <thrust/copy.h>
+#include <thrust/device_vector.h>
+#include <thrust/functional.h>
+#include <thrust/transform.h>
+int main()
+{
+    thrust::device_vector<float> a(100, 1.0f), b(90, 2.0f), c(100);
+    thrust::transform(a.begin(), a.end(), b.begin(), c.begin(), thrust::plus<float>());
+}
+""")
+        self.assertIn("  Thrust reads 400 bytes, of which 40 are past the end of the allocation\n", text)
+        self.assertIn("Compare the end of the first range with the size of each vector", text)
+        text = self.check("#include <thrust/copy.h>\n#include <thrust/device_vector.h>\nint main()\n{\n"
+                          "    thrust::device_vector<float> a(100, 1.0f), b(90);\n"
+                          "    thrust::copy(a.begin(), a.end(), b.begin());\n}\n")
+        self.assertRegex(text, r"Thrust writes 400 bytes, of which 40 are past|40 bytes past its end")
+
     # --- addresses of device functions --------------------------------------------------------------------------------
 
     def test_the_address_of_a_device_function_is_not_for_the_host_to_take(self):
