@@ -17,6 +17,9 @@ enum { ZEROED, FILLED, ZEROED_AGAIN, FILLED_AGAIN, RUNS };
 
 enum { TEXT_SIZE = 1200 };
 
+// Watched accesses of a run that may be repeated so often: it takes a second or two.
+static const double most_accesses = 200e6;
+
 typedef struct unset_look {
     heddle_check_state *state;
     int copy; // the first that differs, from 0; -1: not known yet
@@ -28,7 +31,8 @@ typedef struct unset_look {
 static bool is_suspected(const heddle_check_state *state)
 {
     const heddle_check_result *result = state->result;
-    if (result->unrepeatable || heddle_check_result_explains_difference(result))
+    if (result->unrepeatable || result->run_count == 0 || result->runs[0]->accesses > most_accesses ||
+        heddle_check_result_explains_difference(result))
         return false;
     bool found = result->suspected > 0 || result->changing > 0;
     for (int i = 0; i < result->finding_count; i++)
