@@ -72,6 +72,11 @@ def scan(n):
     return lambda: torch.cumsum(x, 0), lambda: torch.cumsum(x.double(), 0)
 
 
+def select(n, threshold=0.0):
+    x = normal(n)
+    return lambda: torch.masked_select(x, x > threshold), lambda: x.double()[x > threshold]
+
+
 def softmax(rows, cols):
     x = normal(rows, cols)
     return lambda: torch.softmax(x, 1), lambda: torch.softmax(x[:64].double(), 1)
@@ -286,6 +291,7 @@ JOBS = [
     ("dot", "full", dot, [dict(n=GIB)], 1e-3),
     ("gemv", "full", gemv, [dict(m=16384, n=16384), dict(m=16384, n=16384, transpose=1), dict(m=4096, n=4096)], 1e-4),
     ("scan", "full", scan, [dict(n=GIB)], 1e-3),
+    ("select", "full", select, [dict(n=GIB), dict(n=GIB, threshold=1.5)], 0),
     ("softmax_forward", "full", softmax, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
     ("layernorm_forward", "full", layernorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
     ("rmsnorm_forward", "full", rmsnorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
@@ -382,7 +388,7 @@ def main():
     for op, arithmetic, make, shapes, allowed in JOBS:
         for shape in shapes if not options.ops or op in options.ops else []:
             rows.append(measure(op, arithmetic, make, shape, allowed))
-            print("%-20s %-5s %-40s %10.1f us" % (op, arithmetic, " ".join("%s=%d" % item for item in shape.items()),
+            print("%-20s %-5s %-40s %10.1f us" % (op, arithmetic, " ".join("%s=%s" % item for item in shape.items()),
                                                   rows[-1]["microseconds"]), flush=True)
             torch.cuda.empty_cache()
     if options.json:

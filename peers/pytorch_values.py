@@ -546,13 +546,22 @@ def attention():
                  expect=dict(output=output, log_sums=sums, grad_q=q.grad, grad_k=k.grad, grad_v=v.grad))
 
 
+def order():
+    """Elements that are chosen and moved; nothing is computed."""
+    for n, threshold in [(1, 0), (37, 0), (50, 0.75)]:
+        x = draw(n).detach()
+        chosen = torch.masked_select(x, x > threshold)
+        case("select", dict(n=n, threshold=threshold), dict(input=x),
+             expect=dict(output=F.pad(chosen, (0, n - len(chosen))), count=torch.tensor([len(chosen)])))
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/ops/pytorch_values.safetensors"
     torch.manual_seed(20240607)
     for make in (matmul, linear, conv2d, batchnorm2d, activations, pooling, softmax, dropout, elementwise, optimizers,
                  blocks, layernorm, products, quantise, moving, training_step, fourier, fused, streamed, training_steps,
-                 layers, extension, language, attention):
+                 layers, extension, language, attention, order):
         make()
     metadata = {f"case.{number:03d}": text for number, text in enumerate(cases)}
     metadata.update(cases=str(len(cases)), torch=torch.__version__, date=datetime.date.today().isoformat(),

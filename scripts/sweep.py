@@ -100,6 +100,7 @@ DRAW = {
     "histogram": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS), "bins": dice.one_of(8, 256, 1000, 4096)},
     "saxpy": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
     "scan": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
+    "select": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS), "threshold": dice.one_of(-1, 0, 1)},
 }
 
 
@@ -114,7 +115,7 @@ def fits(shape):
         return 2.0 * pixels * shape["c"] * shape["k"] * shape["r"] * shape["s"] <= MOST_FLOPS
     elements = 1
     for name, number in shape.items():
-        elements *= number if name not in ("sequences", "inverse", "transpose", "bins") else 1
+        elements *= number if name not in ("sequences", "inverse", "transpose", "bins", "threshold") else 1
     return elements <= MOST_ELEMENTS
 
 

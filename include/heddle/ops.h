@@ -111,6 +111,13 @@ typedef struct heddle_histogram_shape {
     int n, bins;
 } heddle_histogram_shape;
 
+// select: the elements of input (n) that are above the threshold, in their order, in output (n), whose rest is 0; count
+// (1) is how many they are. NaN is not above anything.
+typedef struct heddle_select_shape {
+    int n;
+    float threshold;
+} heddle_select_shape;
+
 // saxpy: y = alpha * x + y
 typedef struct heddle_saxpy_shape {
     int n;

@@ -55,6 +55,7 @@
 #include "ops/saxpy/saxpy.h"
 #include "ops/scale/scale.h"
 #include "ops/scan/scan.h"
+#include "ops/select/select.h"
 #include "ops/softmax/softmax.h"
 #include "ops/stem_block/stem_block.h"
 #include "ops/stencil/stencil.h"
@@ -167,6 +168,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_stencil,
     &heddle_op_histogram,
     &heddle_op_scan,
+    &heddle_op_select,
 
     &heddle_op_fft,
     &heddle_op_rfft,
