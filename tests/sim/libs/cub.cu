@@ -1,4 +1,5 @@
 // CUB: block and warp reductions and scans, and the device-wide calls in their two steps.
+#include <cmath>
 #include <cstdio>
 #include <cub/cub.cuh>
 
@@ -159,9 +160,44 @@ static void expect_runs()
     cudaFree(count);
 }
 
+// A radix sort compares bits: NaN stands behind infinity, or with a sign before -infinity, and zeros are equal.
+static void expect_nan_in_its_place()
+{
+    const float host[] = {NAN, 1, 0.0f, -INFINITY, -NAN, -0.0f, INFINITY, 0.0f};
+    const int rising[] = {4, 3, 2, 5, 7, 1, 6, 0}, falling[] = {0, 6, 1, 2, 5, 7, 3, 4};
+    const int n = sizeof host / sizeof *host;
+    int numbers[n], from[n], *d_from;
+    float *d_keys;
+    for (int i = 0; i < n; i++)
+        numbers[i] = i;
+    cudaMalloc(&d_keys, 2 * sizeof host);
+    cudaMalloc(&d_from, 2 * sizeof from);
+    cudaMemcpy(d_keys, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemcpy(d_from, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+    for (int direction = 0; direction < 2; direction++) {
+        void *room = NULL;
+        size_t bytes = 0;
+        for (int call = 0; call < 2; call++) {
+            if (direction == 0)
+                cub::DeviceRadixSort::SortPairs(room, bytes, d_keys, d_keys + n, d_from, d_from + n, n);
+            else
+                cub::DeviceRadixSort::SortPairsDescending(room, bytes, d_keys, d_keys + n, d_from, d_from + n, n);
+            if (call == 0)
+                cudaMalloc(&room, bytes);
+        }
+        cudaMemcpy(from, d_from + n, sizeof from, cudaMemcpyDeviceToHost);
+        for (int i = 0; i < n; i++)
+            expect("place of NaN", from[i], direction == 0 ? rising[i] : falling[i]);
+        cudaFree(room);
+    }
+    cudaFree(d_keys);
+    cudaFree(d_from);
+}
+
 int main()
 {
     expect_runs();
+    expect_nan_in_its_place();
     expect_sorted<int>("sort of ints");
     expect_sorted<float>("sort of floats");
     expect_sorted<signed char>("sort of bytes");
