@@ -77,6 +77,15 @@ def select(n, threshold=0.0):
     return lambda: torch.masked_select(x, x > threshold), lambda: x.double()[x > threshold]
 
 
+def sort(n):
+    keys, values = normal(n), torch.randint(n, (n,), device="cuda", dtype=torch.int32)
+
+    def run():
+        sorted_keys, places = torch.sort(keys, stable=True)
+        return sorted_keys, values[places]
+    return run, lambda: keys.double().sort().values, lambda got: got[0]
+
+
 def softmax(rows, cols):
     x = normal(rows, cols)
     return lambda: torch.softmax(x, 1), lambda: torch.softmax(x[:64].double(), 1)
@@ -292,6 +301,7 @@ JOBS = [
     ("gemv", "full", gemv, [dict(m=16384, n=16384), dict(m=16384, n=16384, transpose=1), dict(m=4096, n=4096)], 1e-4),
     ("scan", "full", scan, [dict(n=GIB)], 1e-3),
     ("select", "full", select, [dict(n=GIB), dict(n=GIB, threshold=1.5)], 0),
+    ("sort", "full", sort, [dict(n=100000000), dict(n=1 << 20)], 0),
     ("softmax_forward", "full", softmax, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
     ("layernorm_forward", "full", layernorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),
     ("rmsnorm_forward", "full", rmsnorm, [dict(rows=65536, cols=4096), dict(rows=16384, cols=16384)], 1e-5),

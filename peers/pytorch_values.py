@@ -553,6 +553,11 @@ def order():
         chosen = torch.masked_select(x, x > threshold)
         case("select", dict(n=n, threshold=threshold), dict(input=x),
              expect=dict(output=F.pad(chosen, (0, n - len(chosen))), count=torch.tensor([len(chosen)])))
+    for n, distinct in [(1, 1), (37, 1000), (64, 5)]:
+        keys, values = (torch.randint(distinct, (n,)) - distinct // 2).double() / 4, torch.randint(1000, (n,))
+        sorted_keys, places = torch.sort(keys, stable=True)
+        case("sort", dict(n=n), dict(keys=keys, values=values),
+             expect=dict(sorted_keys=sorted_keys, sorted_values=values[places]))
 
 
 def main():

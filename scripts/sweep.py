@@ -101,7 +101,11 @@ DRAW = {
     "saxpy": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
     "scan": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS)},
     "select": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS), "threshold": dice.one_of(-1, 0, 1)},
+    "sort": lambda dice: {"n": dice.size(1000, MOST_ELEMENTS // 16)},
 }
+
+
+NO_SIZES = ("sequences", "inverse", "transpose", "bins", "threshold")
 
 
 def fits(shape):
@@ -115,7 +119,7 @@ def fits(shape):
         return 2.0 * pixels * shape["c"] * shape["k"] * shape["r"] * shape["s"] <= MOST_FLOPS
     elements = 1
     for name, number in shape.items():
-        elements *= number if name not in ("sequences", "inverse", "transpose", "bins", "threshold") else 1
+        elements *= number if name not in NO_SIZES else 1
     return elements <= MOST_ELEMENTS
 
 

@@ -97,6 +97,9 @@ typedef struct heddle_globalavgpool_shape {
 } heddle_globalavgpool_shape;
 
 // relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, dot, scan, shift: n elements
+// sort: keys (n) in ascending order in sorted_keys, and with each its one of values (n) in sorted_values. Equal keys
+// keep their order. -0 equals 0; a NaN stands by its sign before -infinity or behind infinity, and among NaNs by its
+// bits.
 typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;

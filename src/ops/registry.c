@@ -57,6 +57,7 @@
 #include "ops/scan/scan.h"
 #include "ops/select/select.h"
 #include "ops/softmax/softmax.h"
+#include "ops/sort/sort.h"
 #include "ops/stem_block/stem_block.h"
 #include "ops/stencil/stencil.h"
 #include "ops/step_end/step_end.h"
@@ -169,6 +170,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_histogram,
     &heddle_op_scan,
     &heddle_op_select,
+    &heddle_op_sort,
 
     &heddle_op_fft,
     &heddle_op_rfft,
