@@ -27,6 +27,24 @@ typedef struct heddle_matmul_int8_shape {
     int m, n, k;
 } heddle_matmul_int8_shape;
 
+// matmul_int4: output (m, n) = input (m, k) * weight (n, k)ᵀ, of fp16 and 4 bits, summed in float32. Weight p of row j
+// stands for scale (j, p / group) * (weight - zero (j, p / group)); scales are fp16, zero points bytes. `group` is a
+// multiple of 32, and the last group of a row may be short.
+//
+// A row of weights is whole chunks of 32 in 16 bytes; what is behind the last of k counts for nothing. A chunk is four
+// little-endian words of 32 bits with eight weights each, the even ones in its lower half:
+//
+//     bits     31-28  27-24  23-20  19-16  15-12  11-8   7-4    3-0
+//     weight     7      5      3      1      6      4      2      0
+//
+// So (word >> 4 * i) & 0x000f000f are weights 2 * i and 2 * i + 1, in the two halves of a register.
+typedef struct heddle_matmul_int4_shape {
+    int m, n, k;
+    int group;
+} heddle_matmul_int4_shape;
+// Packs values (n, k), each below 16, into weight (n, bytes of whole chunks).
+HEDDLE_API void heddle_matmul_int4_pack(const heddle_matmul_int4_shape *shape, const uint8_t *values, uint8_t *weight);
+
 // matmul_host: output (m, n) = a (m, k) * b (k, n), all in host memory; `memory` KiB on the device are for tiles
 typedef struct heddle_matmul_host_shape {
     int m, n, k;

@@ -102,12 +102,116 @@ static void products_keep_infinity_and_nan(void **state)
     products_of_what_is_not_finite(521); // few elements and a long sum: k is split
 }
 
+// --- matmul_int4 -----------------------------------------------------------------------------------------------------
+
+enum { INT4_N = 3, INT4_K = 300, INT4_GROUPS = 3, INT4_ROW_BYTES = 160, INT4_ROWS = 37 };
+
+static const uint16_t half_one = 0x3c00, half_nan = 0x7e00, half_scales[INT4_GROUPS] = {0x3c00, 0x3800, 0x4400};
+static const float scales[INT4_GROUPS] = {1, 0.5f, 4};
+static const uint8_t zeros[INT4_GROUPS] = {8, 0, 255}; // a zero point may be any byte
+
+typedef struct int4_weights {
+    uint8_t values[INT4_N][INT4_K];
+    uint8_t packed[INT4_N][INT4_ROW_BYTES];
+    uint16_t scale[INT4_N][INT4_GROUPS];
+    uint8_t zero[INT4_N][INT4_GROUPS];
+} int4_weights;
+
+// Every value at every place of a word, and ones where nothing counts.
+static void int4_fill(int4_weights *weights, const heddle_matmul_int4_shape *shape)
+{
+    for (int j = 0; j < INT4_N; j++)
+        for (int p = 0; p < INT4_K; p++)
+            weights->values[j][p] = (uint8_t)((p * 5 + p / 16 + j) % 16);
+    heddle_matmul_int4_pack(shape, weights->values[0], weights->packed[0]);
+    for (int j = 0; j < INT4_N; j++) {
+        const int last = INT4_K / 8 * 4; // k is four more than whole words: pairs 2 and 3 of the last one are behind it
+        weights->packed[j][last + 1] = weights->packed[j][last + 3] = 0xff;
+        memset(&weights->packed[j][last + 4], 0xff, INT4_ROW_BYTES - last - 4);
+        memcpy(weights->scale[j], half_scales, sizeof half_scales);
+        memcpy(weights->zero[j], zeros, sizeof zeros);
+    }
+}
+
+static float int4_number(const int4_weights *weights, int j, int p)
+{
+    return scales[p / 128] * (float)(weights->values[j][p] - zeros[p / 128]);
+}
+
+static void weights_are_packed_as_the_header_says(void **state)
+{
+    (void)state;
+    const heddle_matmul_int4_shape shape = {.m = 1, .n = 1, .k = 9, .group = 32};
+    const uint8_t values[] = {0, 1, 2, 3, 4, 5, 6, 7, 15}, expected[] = {0x20, 0x64, 0x31, 0x75, 0x0f, 0, 0, 0};
+    uint8_t packed[16];
+    memset(packed, 0xff, sizeof packed);
+    heddle_matmul_int4_pack(&shape, values, packed);
+    assert_memory_equal(packed, expected, sizeof expected);
+    for (size_t i = sizeof expected; i < sizeof packed; i++)
+        assert_int_equal(packed[i], 0);
+}
+
+// A row of the input that is 1 in one place gives the weights of that place, scaled, and nothing of any other. Some
+// rungs take one row, 8, 16 and more in different ways.
+static void each_packed_weight_meets_its_own_column(void **state)
+{
+    (void)state;
+    const heddle_op *op = op_named("matmul_int4");
+    const int rows[] = {1, 5, 13, INT4_ROWS};
+    static int4_weights weights;
+    static uint16_t input[INT4_ROWS][INT4_K];
+    static float output[INT4_ROWS][INT4_N];
+    for (int first = 0; first < INT4_K; first += first < 10 ? 1 : 23)
+        for (size_t s = 0; s < sizeof rows / sizeof *rows; s++) {
+            const heddle_matmul_int4_shape shape = {.m = rows[s], .n = INT4_N, .k = INT4_K, .group = 128};
+            int4_fill(&weights, &shape);
+            memset(input, 0, sizeof input);
+            for (int i = 0; i < rows[s]; i++)
+                input[i][(first + 8 * i) % INT4_K] = half_one;
+            for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
+                heddle_call call = {
+                    .shape = &shape, .input = {input, weights.packed, weights.scale, weights.zero}, .output = {output}};
+                assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
+                for (int i = 0; i < rows[s]; i++)
+                    for (int j = 0; j < INT4_N; j++)
+                        assert_same("matmul_int4", op->ladder[r].name, output[i][j],
+                                    int4_number(&weights, j, (first + 8 * i) % INT4_K));
+            }
+        }
+}
+
+static void a_row_of_the_input_that_is_no_number_spoils_no_other(void **state)
+{
+    (void)state;
+    enum { SPOILT = 2, PLACE = 77 };
+    const heddle_op *op = op_named("matmul_int4");
+    const heddle_matmul_int4_shape shape = {.m = 9, .n = INT4_N, .k = INT4_K, .group = 128};
+    static int4_weights weights;
+    static uint16_t input[9][INT4_K];
+    int4_fill(&weights, &shape);
+    for (int i = 0; i < shape.m; i++)
+        input[i][PLACE] = i == SPOILT ? half_nan : half_one;
+    for (int r = next_able(op, 0, &shape); r < op->rungs; r = next_able(op, r + 1, &shape)) {
+        float output[9][INT4_N];
+        heddle_call call = {
+            .shape = &shape, .input = {input, weights.packed, weights.scale, weights.zero}, .output = {output}};
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
+        for (int i = 0; i < shape.m; i++)
+            for (int j = 0; j < INT4_N; j++)
+                assert_same("matmul_int4", op->ladder[r].name, output[i][j],
+                            i == SPOILT ? NAN : int4_number(&weights, j, PLACE));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_beta_zero_the_output_is_not_read),
         cmocka_unit_test(products_keep_infinity_and_nan),
         cmocka_unit_test(products_are_as_precise_as_asked_for),
+        cmocka_unit_test(weights_are_packed_as_the_header_says),
+        cmocka_unit_test(each_packed_weight_meets_its_own_column),
+        cmocka_unit_test(a_row_of_the_input_that_is_no_number_spoils_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ static const struct {
     {"sync_batchnorm2d_apply", "the other half"},
     {"sync_batchnorm2d_sums", "half of batchnorm2d_backward, likewise"},
     {"sync_batchnorm2d_input_gradient", "the other half"},
+    {"matmul_int4", "PyTorch packs weights of 4 bits for kernels of its own alone; ops.products has them written down"},
     {"predict_one", "a network as a table: nn.infer compares it with the layers' operators, which are compared here"},
 };
 // nor these: nn.rows compares what they make of a model with the layers' operators, which are compared here

@@ -312,6 +312,8 @@ static void a_shape_that_makes_no_sense_says_why(void **state)
                    "planes of input and output must have fewer than 2^31");
     assert_refused("conv2d_backward_data", "n=1 c=1 h=4 w=4 k=536870912 r=2 s=2", "of one channel, must be fewer");
     assert_refused("matmul_int8", "m=1 n=1 k=131072", "a sum may not fit int32"); // 128 * 128 * 131072 = 2^31
+    assert_refused("matmul_int4", "m=1 n=1 k=64 group=48", "group is 48, and must be a multiple of 32");
+    assert_refused("matmul_int4", "m=1 n=1 k=64 group=0", "group is 0, and must be a multiple of 32");
     assert_refused("batchnorm2d_forward", "n=1 c=2 h=1 w=1", "needs at least 2 values per channel");
     assert_refused("batchnorm2d_forward", "n=2 c=2 h=1 w=1 momentum=2", "momentum must be in [0, 1]");
     assert_refused("maxpool2d_forward", "n=1 c=1 h=4 w=4 padding=2", "more than half the window");
