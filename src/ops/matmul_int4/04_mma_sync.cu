@@ -52,7 +52,17 @@ __device__ static inline uint32_t pair_of(const int4_chunk &chunk, int word, int
     return *(const uint32_t *)&two;
 }
 
-// sum = the chunks of a step times the input from `column` on.
+// A lane's chunks of a step that begins with chunk `begin` of the block's rows.
+template <bool aligned>
+__device__ static inline void load(int4_chunk (&chunk)[LANE_ROWS], const int4_operands &of, int first_j, int begin)
+{
+    const int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int r = 0; r < LANE_ROWS; r++)
+        chunk[r] = int4_load<aligned>(of, first_j + r * 8 + lane / LANES, begin + lane % LANES);
+}
+
+// sum += the chunks of a step times the input from `column` on.
 template <int Tiles, bool vectors>
 __device__ static inline void multiply(float (&sum)[BLOCK_MMAS][Tiles][4], const int4_chunk (&chunk)[LANE_ROWS],
                                        const int4_operands &of, int first_i, int column)
@@ -106,17 +116,13 @@ __global__ void __launch_bounds__(WARPS *WARP) matmul_int4_mma_sync(int4_operand
     const int first_i = blockIdx.x % passes * (Tiles * MMA_N), first_j = blockIdx.x / passes * ROWS;
     const int chunks = heddle_int4_chunks(of.shape.k);
     float total[BLOCK_MMAS][Tiles][4] = {};
-    int4_chunk next[LANE_ROWS];
-#pragma unroll
-    for (int r = 0; r < LANE_ROWS; r++)
-        next[r] = int4_load<aligned>(of, first_j + r * 8 + lane / LANES, warp * LANES + lane % LANES);
+    int4_chunk now[LANE_ROWS], next[LANE_ROWS];
+    load<aligned>(next, of, first_j, warp * LANES);
     for (int begin = warp * LANES; begin < chunks; begin += WARPS * LANES) {
-        int4_chunk now[LANE_ROWS];
 #pragma unroll
-        for (int r = 0; r < LANE_ROWS; r++) {
+        for (int r = 0; r < LANE_ROWS; r++)
             now[r] = next[r];
-            next[r] = int4_load<aligned>(of, first_j + r * 8 + lane / LANES, begin + WARPS * LANES + lane % LANES);
-        }
+        load<aligned>(next, of, first_j, begin + WARPS * LANES);
         float sum[BLOCK_MMAS][Tiles][4] = {};
         multiply<Tiles, vectors>(sum, now, of, first_i, begin * HEDDLE_INT4_CHUNK);
 #pragma unroll

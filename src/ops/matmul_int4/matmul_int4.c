@@ -71,19 +71,21 @@ static heddle_status validate(const void *shape_)
 HEDDLE_COST(cost, operands, heddle_matmul_int4_shape, 2.0 * shape->m * shape->n * shape->k)
 HEDDLE_OF_SHAPE(int64_t, reduction, heddle_matmul_int4_shape, shape->k)
 
+// A weight is unpacked once for all rows of the input.
 static void reference(const void *shape_, const double *const *input, double *const *output)
 {
     const heddle_matmul_int4_shape *shape = shape_;
+    const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
     const size_t row_bytes = (size_t)heddle_int4_row_bytes(shape->k), groups = (size_t)heddle_int4_groups(shape);
-    for (size_t i = 0; i < (size_t)shape->m; i++)
-        for (size_t j = 0; j < (size_t)shape->n; j++) {
-            const double *row = input[0] + i * (size_t)shape->k, *weight = input[1] + j * row_bytes;
-            double sum = 0;
-            for (int p = 0; p < shape->k; p++) {
-                const size_t bit = heddle_int4_bit(p), group = j * groups + (size_t)(p / shape->group);
-                sum += row[p] * input[2][group] * (((int)weight[bit / 8] >> bit % 8 & 15) - input[3][group]);
-            }
-            output[0][i * (size_t)shape->n + j] = sum;
+    for (size_t i = 0; i < m * n; i++)
+        output[0][i] = 0;
+    for (size_t j = 0; j < n; j++)
+        for (size_t p = 0; p < k; p++) {
+            const size_t bit = heddle_int4_bit((int)p), group = j * groups + p / (size_t)shape->group;
+            const int packed = (int)input[1][j * row_bytes + bit / 8];
+            const double weight = input[2][group] * ((packed >> bit % 8 & 15) - input[3][group]);
+            for (size_t i = 0; i < m; i++)
+                output[0][i * n + j] += input[0][i * k + p] * weight;
         }
 }
 
