@@ -29,7 +29,7 @@ typedef struct heddle_matmul_int8_shape {
 
 // matmul_int4: output (m, n) = input (m, k) * weight (n, k)ᵀ, of fp16 and 4 bits, summed in float32. Weight p of row j
 // stands for scale (j, p / group) * (weight - zero (j, p / group)); scales are fp16, zero points bytes. `group` is a
-// multiple of 32, and the last group of a row may be short.
+// multiple of 32, and the last group of a row may be short. With zero points of 8, weights go from -8 to 7.
 //
 // A row of weights is whole chunks of 32 in 16 bytes; what is behind the last of k counts for nothing. A chunk is four
 // little-endian words of 32 bits with eight weights each, the even ones in its lower half:
