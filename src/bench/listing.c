@@ -76,16 +76,16 @@ static whole_listing *create(void)
     return NULL;
 }
 
-void heddle_listing_free(heddle_listing *shown)
+void heddle_listing_free(heddle_listing *listing)
 {
-    whole_listing *listing = (whole_listing *)shown;
-    for (int i = 0; listing && i < listing->shown.count; i++)
-        free(listing->shown.function[i].line);
+    whole_listing *whole = (whole_listing *)listing;
+    for (int i = 0; listing && i < listing->count; i++)
+        free(listing->function[i].line);
     if (!listing)
         return;
-    free(listing->shown.function);
-    heddle_arena_destroy(listing->arena);
-    free(listing);
+    free(listing->function);
+    heddle_arena_destroy(whole->arena);
+    free(whole);
 }
 
 static heddle_listing *finish(whole_listing *listing)
@@ -150,7 +150,7 @@ static void add_line(whole_listing *listing, const char *text, bool label)
 static void find_files(whole_listing *listing, const char *text)
 {
     for (const char *at = text; (at = strstr(at, ".file")); at++) {
-        const int number = atoi(at + strlen(".file"));
+        const long number = strtol(at + strlen(".file"), NULL, 10);
         const size_t length = strcspn(at, "\n");
         if (number <= 0 || number >= MOST_FILES || listing->file[number] || !memchr(at, '"', length))
             continue;
@@ -250,7 +250,7 @@ heddle_listing *heddle_listing_of_sass(const char *text)
         } else if (begins(line, place)) {
             const char *number = strstr(line, "\", line ");
             listing->now = quoted(listing, line);
-            listing->number = number ? atoi(number + strlen("\", line ")) : 0;
+            listing->number = number ? (int)strtol(number + strlen("\", line "), NULL, 10) : 0;
         } else if (instruction) {
             add_line(listing, instruction, false);
         } else if (begins(line, ".L_") && is_label(line)) {
@@ -278,20 +278,20 @@ static int number_before(const char *line, const char *words)
         at--;
     while (at > line && isdigit((unsigned char)at[-1]))
         at--;
-    return at ? atoi(at) : 0;
+    return at ? (int)strtol(at, NULL, 10) : 0;
 }
 
-void heddle_listing_add_usage(heddle_listing *shown, const char *said)
+void heddle_listing_add_usage(heddle_listing *listing, const char *said)
 {
     static const char entry[] = "Compiling entry function '";
-    whole_listing *listing = (whole_listing *)shown;
+    whole_listing *whole = (whole_listing *)listing;
     heddle_listing_function *function = NULL;
     char *line;
-    for (const char *at = said; (line = next_line(listing, &at));) {
+    for (const char *at = said; (line = next_line(whole, &at));) {
         const char *name = strstr(line, entry);
         if (name) {
             name += strlen(entry);
-            function = find(shown, name, strcspn(name, "'"));
+            function = find(listing, name, strcspn(name, "'"));
         } else if (function && strstr(line, "bytes stack frame")) {
             function->stack_bytes = number_before(line, "bytes stack frame");
             function->spill_stores = number_before(line, "bytes spill stores");
@@ -304,12 +304,12 @@ void heddle_listing_add_usage(heddle_listing *shown, const char *said)
     }
 }
 
-void heddle_listing_add_names(heddle_listing *shown, const char *names)
+void heddle_listing_add_names(heddle_listing *listing, const char *names)
 {
-    whole_listing *listing = (whole_listing *)shown;
+    whole_listing *whole = (whole_listing *)listing;
     char *line;
     int i = 0;
-    for (const char *at = names; i < shown->count && (line = next_line(listing, &at)); i++)
+    for (const char *at = names; i < listing->count && (line = next_line(whole, &at)); i++)
         if (*line)
-            shown->function[i].name = begins(line, "void ") ? line + strlen("void ") : line;
+            listing->function[i].name = begins(line, "void ") ? line + strlen("void ") : line;
 }

@@ -87,14 +87,14 @@ static bool is_root(const char *folder, char root[PATH_MAX])
 // Where --source says; above the program, which is in a build folder; the working folder.
 static heddle_status find_root(ops_code *code)
 {
-    char above[HEDDLE_PLACE_SIZE + 4];
+    char own[HEDDLE_PLACE_SIZE], above[HEDDLE_PLACE_SIZE + 4];
     if (code->wanted->source)
         return is_root(code->wanted->source, code->root)
                    ? HEDDLE_OK
                    : heddle_fail(HEDDLE_INVALID, "--source %s: not a folder with heddle's sources",
                                  code->wanted->source);
-    heddle_own_folder(above);
-    strcat(above, "/..");
+    heddle_own_folder(own);
+    snprintf(above, sizeof above, "%s/..", own);
     if (is_root(above, code->root) || is_root(".", code->root))
         return HEDDLE_OK;
     return heddle_fail(HEDDLE_MISSING, "heddle's sources are not on this machine, or not found; name their folder with "
