@@ -115,9 +115,9 @@ typedef struct heddle_globalavgpool_shape {
 } heddle_globalavgpool_shape;
 
 // relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, dot, scan, shift: n elements
-// sort: keys (n) in ascending order in sorted_keys, and with each its one of values (n) in sorted_values. Equal keys
-// keep their order. -0 equals 0; a NaN stands by its sign before -infinity or behind infinity, and among NaNs by its
-// bits.
+// sort: keys (n) in ascending order in sorted_keys; sorted_values has the value of each key, from values (n). Equal keys
+// keep their order. -0 equals 0. A NaN comes before -infinity or after infinity, depending on its sign; NaNs are ordered
+// by their bits.
 typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;
@@ -133,7 +133,7 @@ typedef struct heddle_histogram_shape {
 } heddle_histogram_shape;
 
 // select: the elements of input (n) that are above the threshold, in their order, in output (n), whose rest is 0; count
-// (1) is how many they are. NaN is not above anything.
+// (1) is their number. NaN is not above anything.
 typedef struct heddle_select_shape {
     int n;
     float threshold;
