@@ -115,9 +115,9 @@ typedef struct heddle_globalavgpool_shape {
 } heddle_globalavgpool_shape;
 
 // relu, tanh, sigmoid, elu, gelu, softplus, swish, add, multiply, sum, dot, scan, shift: n elements
-// sort: keys (n) in ascending order in sorted_keys; sorted_values has the value of each key, from values (n). Equal keys
-// keep their order. -0 equals 0. A NaN comes before -infinity or after infinity, depending on its sign; NaNs are ordered
-// by their bits.
+// sort: keys (n) in ascending order in sorted_keys; sorted_values has the value of each key, from values (n). Equal
+// keys keep their order. -0 equals 0. A NaN comes before -infinity or after infinity, depending on its sign; NaNs are
+// ordered by their bits.
 typedef struct heddle_elements_shape {
     int n;
 } heddle_elements_shape;

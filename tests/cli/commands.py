@@ -178,7 +178,8 @@ class Commands(Command):
             return os.environ["PATH"]
         return self.play("nvcc", "while [ $# -gt 1 ]; do [ \"$1\" != -o ] || out=$2; shift; done\n"
                                  "for i in 1 2 3 4; do printf '.visible .entry _Z5saxpyiPf(\\n)\\n{\\n\\t.loc\\t1 13 9\\n"
-                                 "\\tfma.rn.f32 \\t%%f4, %%f2, %%f1, %%f3;\\n}\\n'; case $1 in *saxpy*) break; esac; done > $out\n"
+                                 "\\tfma.rn.f32 \\t%%f4, %%f2, %%f1, %%f3;\\n}\\n'; case $1 in *saxpy*) break; esac; done "
+                                 "> $out\n"
                                  "printf '.file\\t1 \"%s\"\\n' \"$PWD/$1\" >> $out\n"
                                  "echo \"Compiling entry function '_Z11saxpy_naiveifPKfPf' for 'sm_90a'\" >&2\n"
                                  "echo 'Used 9 registers' >&2\n")
