@@ -164,7 +164,7 @@ static void print_not_run(const heddle_bench_result *const *sorted, int count, F
     }
 }
 
-// Why a result has no time, if the reason is its own.
+// Why a result was not timed, if the reason is its own.
 static void print_trouble(const heddle_bench_result *result, FILE *file)
 {
     if (result->state == HEDDLE_BENCH_UNCHECKED)
