@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-enum { SYMBOL_SIZE = 1024, NAME_SIZE = 512, MOST_FILES = 4096 };
+enum { NAME_SIZE = 512, MOST_FILES = 4096 };
 
 typedef struct whole_listing {
     heddle_listing shown;
@@ -197,8 +197,9 @@ heddle_listing *heddle_listing_of_ptx(const char *text)
     find_files(listing, text);
     for (const char *at = text; (line = next_line(listing, &at));) {
         if (!body && (strstr(line, ".entry ") || strstr(line, ".func "))) {
-            begin_function(listing, line);
-            declared = true;
+            declared = !strchr(line, ';'); // otherwise it is all of a declaration
+            if (declared)
+                begin_function(listing, line);
         } else if (!body && declared && strchr(line, ';') && !strchr(line, '{')) {
             listing->shown.count -= listing->shown.count > 0; // only a declaration
             declared = false;

@@ -103,12 +103,7 @@ static bool is_device_function(const heddle_check_own_files *files, const sim_so
 static heddle_status add(heddle_check_result *result, const sim_source *source, int token)
 {
     const sim_token *at = &source->code.at[token];
-    const char *file = heddle_arena_copy_text(result->arena, source->path);
-    heddle_check_place place = {.role = "source", .frames = 1};
-    place.frame[0] = (heddle_check_frame){.file = file ? file : "",
-                                          .line = at->line,
-                                          .column = (int)(at->start - sim_line_start(source, at)) + 1,
-                                          .function = ""};
+    heddle_check_place place = heddle_check_own_place(source, token, result->arena);
     return heddle_check_result_add_at(result, HEDDLE_CHECK_HOST_POINTER, HEDDLE_CHECK_ERROR, &place,
                                       "host code takes the address of the device function %.*s, which a kernel cannot "
                                       "call",

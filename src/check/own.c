@@ -28,3 +28,15 @@ heddle_check_own_files heddle_check_own_files_read(heddle_check_sources *sources
         heddle_check_own_files_add(&files, sources, heddle_check_sources_code(sources, paths[i]));
     return files;
 }
+
+heddle_check_place heddle_check_own_place(const sim_source *source, int token, heddle_arena *arena)
+{
+    const sim_token *at = &source->code.at[token];
+    const char *file = heddle_arena_copy_text(arena, source->path);
+    heddle_check_place place = {.role = "source", .frames = 1};
+    place.frame[0] = (heddle_check_frame){.file = file ? file : "",
+                                          .line = at->line,
+                                          .column = (int)(at->start - sim_line_start(source, at)) + 1,
+                                          .function = ""};
+    return place;
+}

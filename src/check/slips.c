@@ -21,18 +21,6 @@ static bool begins_statement(const sim_source *source, int token)
     return sim_token_is_any(source, sim_token_at(&source->code, token - 1), before);
 }
 
-static heddle_check_place place_of(const sim_source *source, int token, heddle_check_result *result)
-{
-    const sim_token *at = &source->code.at[token];
-    const char *file = heddle_arena_copy_text(result->arena, source->path);
-    heddle_check_place place = {.role = "source", .frames = 1};
-    place.frame[0] = (heddle_check_frame){.file = file ? file : "",
-                                          .line = at->line,
-                                          .column = (int)(at->start - sim_line_start(source, at)) + 1,
-                                          .function = ""};
-    return place;
-}
-
 // --- a kernel that is called like a function -------------------------------------------------------------------------
 
 static const char kernel_word[] = "kernel ", called_plainly[] = " is called like a function";
@@ -111,7 +99,7 @@ static heddle_status add_plain_call(const sim_source *source, int token, heddle_
     const sim_token *name = &source->code.at[token];
     int length = (int)(name->end - name->start);
     const char *text = source->text + name->start;
-    heddle_check_place place = place_of(source, token, result);
+    heddle_check_place place = heddle_check_own_place(source, token, result->arena);
     return heddle_check_result_add_at(result, HEDDLE_CHECK_NOT_LEGAL, HEDDLE_CHECK_ERROR, &place,
                                       "%s%.*s%s, without <<<blocks, threads>>>: nvcc rejects that, and no GPU "
                                       "thread would run it",

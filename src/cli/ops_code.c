@@ -429,6 +429,7 @@ static bool is_architecture(const char *text)
 int heddle_cli_ops_code_show(const char *name, const heddle_cli_ops_code *wanted)
 {
     ops_code code = {.wanted = wanted};
+    heddle_cli_stop_gently(&(heddle_cli_gently){0}); // so that no folder and no compiler is left behind
     heddle_status status =
         is_architecture(wanted->architecture)
             ? HEDDLE_OK

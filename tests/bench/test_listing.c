@@ -13,6 +13,7 @@
 static const char ptx[] = ".version 9.0\n"
                           "\t// .globl\t_Z5saxpyifPKfPf\n"
                           ".extern .func (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 vprintf_param_0\n)\n;\n"
+                          ".extern .func _Z4stopv;\n"
                           ".visible .entry _Z5saxpyifPKfPf(\n\t.param .u32 saxpy_param_0\n)\n.maxntid 256, 1, 1\n{\n"
                           "\t.reg .b32 \t%r<6>;\n"
                           "\t.loc\t1 4 5\n"
