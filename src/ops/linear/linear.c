@@ -96,6 +96,14 @@ static bool fits(const void *shape_)
     return shape->n < most && shape->in < most && shape->out < most;
 }
 
+// What TMA accepts: rows of every operand are a multiple of 16 bytes long, and no operand is empty.
+static bool tf32_tma_takes(const void *shape_)
+{
+    const heddle_linear_shape *shape = shape_;
+    const int in_row = 16 / (int)sizeof(float);
+    return shape->n > 0 && shape->in > 0 && shape->out > 0 && shape->in % in_row == 0 && shape->out % in_row == 0;
+}
+
 // Tiles of the output, and how many occupy about a quarter of an H200's 132 SMs.
 enum { QUARTER = 32 };
 static long long tiles(const heddle_linear_shape *shape, int rows, int columns)
@@ -103,6 +111,8 @@ static long long tiles(const heddle_linear_shape *shape, int rows, int columns)
     return ((long long)shape->n + rows - 1) / rows * (((long long)shape->out + columns - 1) / columns);
 }
 HEDDLE_OF_SHAPE(bool, has_many_tiles, heddle_linear_shape, tiles(shape, 128, 256) >= QUARTER)
+// A tile of 256 by 256 occupies two SMs.
+HEDDLE_OF_SHAPE(bool, has_few_tiles, heddle_linear_shape, tiles(shape, 256, 256) <= QUARTER)
 
 static size_t forward_workspace(const void *shape, int threads)
 {
@@ -118,6 +128,8 @@ static size_t backward_workspace(const void *shape, int threads)
     size_t for_input = heddle_product_workspace(&input), for_weight = heddle_product_workspace(&weight);
     return for_input > for_weight ? for_input : for_weight;
 }
+
+#define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
 
 // Slowest first; gemm.h decides the place of OpenBLAS.
 #define OPENBLAS_FORWARD                                                                                               \
@@ -151,6 +163,12 @@ static const heddle_rung forward_ladder[] = {
     {"03_tf32_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "matmul's mma.sync kernel, which adds the bias in its epilogue: all operands pass through registers", NULL, NULL,
      .arithmetic = HEDDLE_TF32, .capability = 80, .shared_bytes = HEDDLE_MATMUL_RING_BYTES, .pays = has_many_tiles},
+    {"04_tf32_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "matmul's persistent wgmma kernel, which adds the bias in its epilogue: few tiles leave SMs idle", tf32_tma_takes,
+     NULL, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"05_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the blocks of a cluster divide the inputs and add up through distributed shared memory: limited by L2",
+     tf32_tma_takes, NULL, .arithmetic = HEDDLE_TF32, HOPPER, .pays = has_few_tiles},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuBLASLt, the bias added before the product is stored: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},

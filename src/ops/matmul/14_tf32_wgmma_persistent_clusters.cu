@@ -197,15 +197,21 @@ __device__ static void multiply_all(float (&sums)[128], const unsigned char *sta
     release(barriers, at->index == 0 ? STAGES - 1 : at->index - 1);
 }
 
-// sums = alpha * sums + beta * output, for the elements of the output that exist. The thread's first is at (left,
-// right) of the two operands' rows; the lower half of a wgmma's rows is `down` further on.
+// sums = alpha * sums + beta * output + bias, for the elements of the output that exist. The thread's first is at
+// (left, right) of the two operands' rows; the lower half of a wgmma's rows is `down` further on.
 template <int Turned>
-__device__ static void add_output(float (&sums)[128], const heddle_matmul_shape *shape, const float *output, int left,
-                                  int right, int down)
+__device__ static void add_output(float (&sums)[128], const heddle_matmul_shape *shape, const float *bias,
+                                  const float *output, int left, int right, int down)
 {
     if (shape->alpha != 1.0f)
         for (int i = 0; i < 128; i++)
             sums[i] *= shape->alpha;
+#pragma unroll
+    for (int i = 0; !Turned && bias && i < 128; i++) {
+        int column = right + i / 4 * 8 + i % 2;
+        if (column < shape->n)
+            sums[i] += bias[column];
+    }
     if (shape->beta == 0.0f)
         return;
 #pragma unroll
@@ -255,8 +261,8 @@ __device__ static void store(const float (&sums)[128], int piece, const CUtensor
 // A warpgroup's 64 rows of every tile.
 template <int MMajorLeft, int Turned>
 __device__ static void consume(const heddle_matmul_shape *shape, const sizes *size, const CUtensorMap *map_output,
-                               const float *output, unsigned char *stages, pipeline *barriers, unsigned rank,
-                               int consumer)
+                               const float *bias, const float *output, unsigned char *stages, pipeline *barriers,
+                               unsigned rank, int consumer)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const int row = consumer * 64 + (MMajorLeft ? permuted_row(warp, lane) : warp * 16 + lane / 4);
@@ -269,7 +275,7 @@ __device__ static void consume(const heddle_matmul_shape *shape, const sizes *si
         place_tile(size, tile, &left, &right);
         left += (int)rank * TILE_LEFT;
         multiply_all<MMajorLeft>(sums, stages, barriers, &at, size->k, row);
-        add_output<Turned>(sums, shape, output, left + row, right + lane % 4 * 2, down);
+        add_output<Turned>(sums, shape, bias, output, left + row, right + lane % 4 * 2, down);
 #pragma unroll
         for (int piece = 0; piece < TILE_RIGHT / BOX; piece++)
             store<Turned>(sums, piece, map_output, pieces, left + consumer * 64, right, row, down, consumer);
@@ -279,12 +285,12 @@ __device__ static void consume(const heddle_matmul_shape *shape, const sizes *si
 }
 
 // left: (left rows, k), or M-major (k, left rows); right: (right rows, k); output: (m, n). Turned: the left operand's
-// rows are the output's columns.
+// rows are the output's columns. bias (n), for the other case alone, may be NULL.
 template <int MMajorLeft, int Turned>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
     matmul_tf32_persistent(const heddle_matmul_shape shape, const __grid_constant__ CUtensorMap map_left,
                            const __grid_constant__ CUtensorMap map_right,
-                           const __grid_constant__ CUtensorMap map_output, const float *output)
+                           const __grid_constant__ CUtensorMap map_output, const float *bias, const float *output)
 {
     extern __shared__ unsigned char shared[];
     __shared__ pipeline barriers;
@@ -311,7 +317,7 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
             produce<MMajorLeft>(&size, &map_left, &map_right, stages, &barriers, rank);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        consume<MMajorLeft, Turned>(&shape, &size, &map_output, output, stages, &barriers, rank, warpgroup - 1);
+        consume<MMajorLeft, Turned>(&shape, &size, &map_output, bias, output, stages, &barriers, rank, warpgroup - 1);
     }
     // No block exits while the other may still write to its shared memory.
     cluster_sync();
@@ -319,9 +325,9 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
 
 // right: (rows_right, k) K-major
 template <int MMajorLeft, int Turned>
-static heddle_status launch_layout(const heddle_call *call, const float *left, const float *right)
+static heddle_status launch_layout(const heddle_call *call, const heddle_matmul_shape *shape, const float *left,
+                                   const float *right, const float *bias, const char *rung)
 {
-    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const int k = shape->k, rows_left = Turned ? shape->n : shape->m, rows_right = Turned ? shape->m : shape->n;
     // With TFLOAT32, TMA rounds each float to the nearest during the copy; wgmma alone would truncate it.
     const CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
@@ -341,8 +347,8 @@ static heddle_status launch_layout(const heddle_call *call, const float *left, c
     unsigned tiles = heddle_ceil_div(rows_left, CLUSTER * TILE_LEFT) * heddle_ceil_div(rows_right, TILE_RIGHT);
     unsigned clusters = heddle_cuda_multiprocessors() / CLUSTER;
     kernel<<<(clusters < tiles ? clusters : tiles) * CLUSTER, THREADS, SHARED_BYTES, stream>>>(
-        *shape, map_left, map_right, map_output, (const float *)call->output[0]);
-    return heddle_cuda_launched("14_tf32_wgmma_persistent_clusters");
+        *shape, map_left, map_right, map_output, bias, (const float *)call->output[0]);
+    return heddle_cuda_launched(rung);
 }
 
 // to (columns, rows) = from (rows, columns), by square tiles with a column of padding against bank conflicts
@@ -362,14 +368,22 @@ __global__ void turn_over(const float *from, float *to, int rows, int columns)
             to[(size_t)(column + i) * rows + row] = tile[threadIdx.x][threadIdx.y + i];
 }
 
+heddle_status heddle_matmul_tf32_persistent(const heddle_call *call, const heddle_matmul_shape *shape,
+                                            const float *bias, const char *rung)
+{
+    return launch_layout<0, 0>(call, shape, (const float *)call->input[0], (const float *)call->input[1], bias, rung);
+}
+
 static heddle_status launch(const heddle_call *call)
 {
+    const char *rung = "14_tf32_wgmma_persistent_clusters";
     const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
     const float *a = (const float *)call->input[0], *b = (const float *)call->input[1];
     if (!tma_takes(call))
         return heddle_matmul_tf32_mma_sync(call);
     if (shape->transpose_b)
-        return shape->transpose_a ? launch_layout<1, 0>(call, a, b) : launch_layout<0, 0>(call, a, b);
+        return shape->transpose_a ? launch_layout<1, 0>(call, shape, a, b, NULL, rung)
+                                  : heddle_matmul_tf32_persistent(call, shape, NULL, rung);
     if (shape->transpose_a) {
         float *turned = (float *)call->workspace;
         unsigned blocks = heddle_ceil_div(shape->m, TURN_TILE) * heddle_ceil_div(shape->k, TURN_TILE);
@@ -377,7 +391,7 @@ static heddle_status launch(const heddle_call *call)
                                                                                           shape->m);
         a = turned;
     }
-    return launch_layout<1, 1>(call, b, a);
+    return launch_layout<1, 1>(call, shape, b, a, NULL, rung);
 }
 
 HEDDLE_CUDA_RUNG("matmul_forward", "14_tf32_wgmma_persistent_clusters", launch)

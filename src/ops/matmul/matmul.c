@@ -206,6 +206,10 @@ static bool tf32_tma_takes_as_stored(const void *shape_)
     return !shape->transpose_a && shape->transpose_b && tf32_tma_takes(shape);
 }
 
+// Whether rung 14's tiles of 256 by 256, each on two SMs, would occupy no more than half of an H200's 132.
+HEDDLE_OF_SHAPE(bool, tf32_has_few_tiles, heddle_matmul_shape,
+                ((long long)shape->m + 255) / 256 * (((long long)shape->n + 255) / 256) <= 33)
+
 // If neither lies along k, a is transposed first.
 HEDDLE_WORKSPACE(tf32_workspace, heddle_matmul_shape,
                  shape->transpose_a && !shape->transpose_b ? sizeof(float) * shape->m * shape->k : 0)
@@ -279,6 +283,10 @@ static const heddle_rung forward_ladder[] = {
      "persistent blocks, pairs that share their loads, one operand through registers: limited by tensor cores and "
      "power",
      tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
+    {"17_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the blocks of a cluster divide k and add up through distributed shared memory, for b stored (n, k): limited by "
+     "L2",
+     tf32_tma_takes_as_stored, NULL, .arithmetic = HEDDLE_TF32, HOPPER, .pays = tf32_has_few_tiles},
     {"cutlass", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "CUTLASS, tiles of 128 or 64 by 128, untransposed matrices: limited by the float32 units", cutlass_takes, NULL,
      .capability = 80, .gpu_only = "CUTLASS"},

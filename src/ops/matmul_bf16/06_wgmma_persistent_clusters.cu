@@ -9,8 +9,8 @@
 // a and one half of the 256 columns of b, which TMA delivers to both.
 //
 // Tiles are taken in bands of GROUP_ROWS tile rows. The blocks that run at one time then form nearly a square of the
-// output and read the fewest rows of a and columns of b from device memory. An output with too few tiles for all SMs is
-// cut into narrower ones, of 128 or 64 columns.
+// output and read the fewest rows of a and columns of b from device memory. If tiles of 256 columns are too few for all
+// SMs, or the last round of them is for only some, the output is cut into narrower ones, of 192, 128 or 64 columns.
 //
 // Limited by: the tensor cores and their power: clocks drop before anything else saturates. A warpgroup reads (64 +
 // 256) * 16 * 2 bytes of shared memory in the 128 cycles of a wgmma, 5/8 of its bandwidth.
@@ -20,6 +20,7 @@
 #include "heddle/ops.h"
 #include "ops/cuda/hopper.h"
 #include "ops/cuda/rung.h"
+#include "ops/cuda/wgmma16.h"
 #include "ops/matmul_bf16/matmul_bf16_cuda.h"
 
 enum {
@@ -42,7 +43,7 @@ enum {
     CONSUMER_REGISTERS = 232,
 };
 
-// What depends on the columns of the output per block: 256, the most one wgmma handles, 128 or 64.
+// What depends on the columns of the output per block: 256, the most one wgmma handles, 192, 128 or 64.
 template <int TILE_N> struct tile {
     enum {
         HALF = TILE_N / CLUSTER, // columns of b that a block loads for both
@@ -50,8 +51,9 @@ template <int TILE_N> struct tile {
         STAGES = STAGES_BYTES / STAGE_BYTES,
         BOXES = TILE_N / BOX, // of the output
         SUMS = TILE_N / 2,    // per thread: a warpgroup has 64 rows
-        // An M-major box holds 64 columns. If HALF is less, a block loads half of its k instead.
-        B_ROWS = (int)HALF < (int)BOX ? TILE_K / CLUSTER : TILE_K,
+        // An M-major box holds 64 columns. If HALF is not a number of boxes, a block loads half of their k instead.
+        HALVES_K = (int)HALF % (int)BOX != 0,
+        B_ROWS = HALVES_K ? TILE_K / CLUSTER : TILE_K,
     };
     static_assert((int)STAGES <= (int)MOST_STAGES, "a barrier for every stage");
 };
@@ -121,11 +123,10 @@ __device__ static void produce(const heddle_matmul_shape *shape, const CUtensorM
             if (!MMajorB)
                 tma_load_multicast(b + rank * T::HALF * HOPPER_ROW_BYTES, map_b, p, column + (int)rank * T::HALF, full,
                                    both);
-            else if ((int)T::HALF < BOX)
-                tma_load_multicast(b + rank * T::B_ROWS * HOPPER_ROW_BYTES, map_b, column, p + (int)rank * T::B_ROWS,
-                                   full, both);
-            for (int box = (int)rank * T::HALF; MMajorB && (int)T::HALF >= BOX && box < ((int)rank + 1) * T::HALF;
-                 box += BOX)
+            for (int box = 0; MMajorB && T::HALVES_K && box < TILE_N; box += BOX)
+                tma_load_multicast(b + (box + rank * T::B_ROWS) * HOPPER_ROW_BYTES, map_b, column + box,
+                                   p + (int)rank * T::B_ROWS, full, both);
+            for (int box = (int)rank * T::HALF; MMajorB && !T::HALVES_K && box < ((int)rank + 1) * T::HALF; box += BOX)
                 tma_load_multicast(b + box * HOPPER_ROW_BYTES, map_b, column + box, p, full, both);
             advance<TILE_N>(&at);
         }
@@ -137,25 +138,6 @@ __device__ static void release(pipeline *barriers, int index)
 {
     if (threadIdx.x % HOPPER_WARPGROUP < CLUSTER)
         mbarrier_arrive_at(&barriers->empty[index], threadIdx.x % HOPPER_WARPGROUP);
-}
-
-// d (64, columns of b) = a (64, 16) * b (16, columns) + (add ? d : 0)
-template <int MMajorA, int MMajorB>
-__device__ static __forceinline__ void product(float (&d)[128], uint64_t a, uint64_t b, int add)
-{
-    wgmma_m64n256k16_bf16<MMajorA, MMajorB>(d, a, b, add);
-}
-
-template <int MMajorA, int MMajorB>
-__device__ static __forceinline__ void product(float (&d)[64], uint64_t a, uint64_t b, int add)
-{
-    wgmma_m64n128k16_bf16<MMajorA, MMajorB>(d, a, b, add);
-}
-
-template <int MMajorA, int MMajorB>
-__device__ static __forceinline__ void product(float (&d)[32], uint64_t a, uint64_t b, int add)
-{
-    wgmma_m64n64k16_bf16<MMajorA, MMajorB>(d, a, b, add);
 }
 
 // The products of one stage; `first`: the stage begins a tile and its sums. On return the products of the stage before
@@ -172,8 +154,8 @@ __device__ static void multiply(float (&sums)[TILE_N / 2], const unsigned char *
     mbarrier_wait(&barriers->full[at->index], at->phase);
     wgmma_fence();
     for (int step = 0; step < TILE_K / STEP_K; step++)
-        product<MMajorA, MMajorB>(sums, wgmma_descriptor_at(a, step * next_a), wgmma_descriptor_at(b, step * next_b),
-                                  !first || step > 0);
+        wgmma16<TILE_N, __nv_bfloat16>::template multiply<MMajorA, MMajorB>(
+            sums, wgmma_descriptor_at(a, step * next_a), wgmma_descriptor_at(b, step * next_b), !first || step > 0);
     wgmma_commit();
     wgmma_wait<1>();
     if (!first)
@@ -211,10 +193,10 @@ __device__ static void store(const uint32_t (&packed)[PACKED], int box, const CU
 {
     int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, in_box = thread / 32 * 16 + lane % 16;
     unsigned char *place = boxes + box % OUT_BOXES * BOX_BYTES;
-    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; a tile of one box
-    // always uses the same place.
+    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; after an odd
+    // number of boxes the next tile starts with the place just used.
     if (thread == 0)
-        tma_store_wait_read<PACKED / 16 < OUT_BOXES ? 0 : OUT_BOXES - 1>();
+        tma_store_wait_read<PACKED / 16 % OUT_BOXES == 0 ? OUT_BOXES - 1 : 0>();
     warpgroup_sync(1 + consumer);
     // 16 by 16 per warp at a time; 16-byte chunks swizzled by the row, as TMA reads them.
     for (int pair = 0; pair < BOX / 16; pair++) {
@@ -328,19 +310,22 @@ template <int TILE_N, int MMajorA, int MMajorB> static heddle_status launch_tile
     return heddle_cuda_launched("06_wgmma_persistent_clusters");
 }
 
-// Columns of a tile: the width for which the waves of clusters take least time. A consumer reads 64 rows of a and all
+// Columns of a tile: the width for which the rounds of clusters take least time. A consumer reads 64 rows of a and all
 // columns of b for each product, which for narrow tiles takes longer than the product itself.
 static int choose_columns(const heddle_matmul_shape *shape)
 {
+    const struct {
+        int columns, time; // of a tile, in any unit
+    } widths[] = {{256, 320}, {192, 248}, {128, 192}, {64, 128}};
     const long long rows = heddle_ceil_div(shape->m, CLUSTER * TILE_M),
                     clusters = heddle_cuda_multiprocessors() / CLUSTER;
-    int best = 256;
+    int best = 0;
     long long least = 0;
-    for (int columns = 256; columns >= 64; columns /= 2) {
-        long long rounds = heddle_ceil_div(rows * heddle_ceil_div(shape->n, columns), clusters);
-        if (least == 0 || rounds * (64 + columns) < least) {
-            least = rounds * (64 + columns);
-            best = columns;
+    for (auto width : widths) {
+        long long rounds = heddle_ceil_div(rows * heddle_ceil_div(shape->n, width.columns), clusters);
+        if (best == 0 || rounds * width.time < least) {
+            least = rounds * width.time;
+            best = width.columns;
         }
     }
     return best;
@@ -350,6 +335,7 @@ template <int MMajorA, int MMajorB> static heddle_status launch_layout(const hed
 {
     int columns = choose_columns((const heddle_matmul_shape *)call->shape);
     return columns == 256   ? launch_tile<256, MMajorA, MMajorB>(call)
+           : columns == 192 ? launch_tile<192, MMajorA, MMajorB>(call)
            : columns == 128 ? launch_tile<128, MMajorA, MMajorB>(call)
                             : launch_tile<64, MMajorA, MMajorB>(call);
 }

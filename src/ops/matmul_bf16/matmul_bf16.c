@@ -34,7 +34,18 @@ static bool tma_takes(const void *shape_)
            shape->n % in_row == 0;
 }
 
-// Each layout twice: ragged in every dimension, and as TMA needs it (rows of 16 bytes) with partly filled tiles.
+// Whether tiles are so few that their k should be split: less than a full tile of rows, or work for less than half of
+// an H200 (rung 6 computes 256 by 64 or more with two of its 132 SMs).
+static bool has_few_tiles(const void *shape_)
+{
+    const heddle_matmul_shape *shape = shape_;
+    const int few_rows = 128, rows = 256, columns = 64, most = 132 / 2 / 2;
+    return shape->m <= few_rows ||
+           ((long long)shape->m + rows - 1) / rows * (((long long)shape->n + columns - 1) / columns) <= most;
+}
+
+// Each layout twice: ragged in every dimension, and as TMA needs it (rows of 16 bytes) with partly filled tiles. The
+// last are for the widths of tiles of rungs 6 and 7.
 static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=4 n=3 k=0 beta=2",
                                                   "m=1 n=1 k=1",
@@ -49,6 +60,10 @@ static const char *const forward_test_shapes[] = {"m=0 n=3 k=2",
                                                   "m=267 n=72 k=136 transpose_b=1 alpha=3",
                                                   "m=144 n=152 k=328 transpose_a=1 transpose_b=1 beta=-1",
                                                   "m=264 n=520 k=24",
+                                                  "m=24 n=72 k=328 transpose_a=1 alpha=2",
+                                                  "m=8 n=2184 k=136 transpose_b=1",
+                                                  "m=72 n=2056 k=16",
+                                                  "m=8 n=17000 k=8",
                                                   NULL};
 static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096",
                                            "m=8192 n=8192 k=8192",
@@ -57,6 +72,7 @@ static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096",
                                            "m=2048 n=2048 k=2048",
                                            "m=1024 n=1024 k=1024",
                                            "m=4001 n=4001 k=4001",
+                                           "m=64 n=4096 k=4096",
                                            NULL};
 
 #define HOPPER .capability = 90, .gpu_only = "wgmma and TMA"
@@ -83,6 +99,9 @@ static const heddle_rung forward_ladder[] = {
      "persistent blocks, pairs that share their loads, stores beside the next tile's loads: limited by tensor cores "
      "and power",
      tma_takes, NULL, HOPPER},
+    {"07_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "the blocks of a cluster divide k and add up through distributed shared memory: limited by reading b", tma_takes,
+     NULL, HOPPER, .pays = has_few_tiles},
 };
 
 const heddle_op heddle_op_matmul_bf16_forward = {
