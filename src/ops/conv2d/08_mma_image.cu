@@ -3,10 +3,11 @@
 // Rung 7 gathers and rounds every element nine times, and feeds the tensor cores by two loads of 4 bytes per product.
 // Here 8 channels of 14 rows lie in shared memory once. The nine taps read the same rows, shifted: a product's 16
 // pixels are a run of one row, wherever it starts. The weight was packed in the order in which lanes need it, 16 bytes
-// for two products. A warp has 2 rows by 64 filters: 12 loads for 16 products. A thread's places in the image are the
-// same in every step, so they are computed once, and whatever lies outside is cleared once.
+// for two products. A warp has 7 rows by 32 filters: it keeps a column of three taps in registers while it slides down
+// the rows, and a row's fragment, loaded once, serves all three: 42 loads for 84 products. Lanes' places in the image
+// are the same in every step, so they are computed once.
 //
-// Limited by: latency. All 14 warps of an SM stop at the barrier after every 8 channels. With few channels, no products
+// Limited by: latency. All warps of a block stop at the barrier after every 8 channels. With few channels, no products
 // hide the first step's loads and the last stores. If rows are 14 long, 2 of the 16 pixels of a product are idle.
 
 #include "ops/conv2d/fragments.h"
@@ -20,17 +21,23 @@ enum {
     PIXELS = CONV2D_MMA_PIXELS,
     FILTERS = CONV2D_MMA_FILTERS,   // 64
     CHANNELS = CONV2D_MMA_CHANNELS, // 8
-    WARP_ROWS = 2,
-    THREADS = ROWS / WARP_ROWS * 32, // 224
-    SEEN_ROWS = ROWS + SIDE - 1,     // 16
-    SEEN = PIXELS + SIDE - 1,        // 18 pixels of a row
-    CHANNEL = SEEN_ROWS * SEEN + 8,  // floats; 8 banks from channel to channel: 4 of them by 8 pixels hit 32 banks
-    PLACES = (SEEN_ROWS * SEEN + THREADS - 1) / THREADS, // 2, per thread in every channel
-    PRODUCTS = FILTERS / 8,                              // adjacent, of 8 filters each
-    LANE_WEIGHTS = 4,                                    // per lane for two products
-    TAP = FILTERS * CHANNELS,                            // weights of a tap and step
+    WARP_ROWS = 7,
+    WARP_FILTERS = 32,
+    WARPS_DOWN = ROWS / WARP_ROWS, // 2
+    WARPS = WARPS_DOWN * FILTERS / WARP_FILTERS,
+    THREADS = WARPS * 32,
+    WARP_CHANNELS = CHANNELS / WARPS, // that a warp loads
+    SEEN_ROWS = ROWS + SIDE - 1,      // 16
+    SEEN = PIXELS + SIDE - 1,         // 18 pixels of a row
+    CHANNEL = SEEN_ROWS * SEEN + 8,   // floats; 8 banks from channel to channel: 4 of them by 8 pixels hit 32 banks
+    PLACES = SEEN_ROWS * SEEN / 32,   // 9, per lane in each of them
+    PRODUCTS = WARP_FILTERS / 8,      // adjacent, of 8 filters each
+    LANE_WEIGHTS = 4,                 // per lane for two products
+    PAIR = 32 * LANE_WEIGHTS,         // weights of two products
+    TAP = FILTERS * CHANNELS,         // weights of a tap and step
     STEP = TAPS * TAP,
 };
+static_assert(WARP_CHANNELS * WARPS == CHANNELS && PLACES * 32 == SEEN_ROWS * SEEN, "every lane loads as much");
 
 typedef struct stage {
     uint32_t image[CHANNELS][CHANNEL];
@@ -61,44 +68,36 @@ typedef struct band_place {
     int n, y, x;
 } band_place;
 
-// Where this thread's places lie in the first channel; NULL: outside the image, or not needed.
-__device__ static void find_places(const conv2d_view &view, const band_place &place, int strip, const float *source,
-                                   const float *from[PLACES])
+// Where this lane's places lie in a channel; -1: outside the image, or not needed.
+__device__ static void find_places(const conv2d_view &view, const band_place &place, int strip, int at[PLACES])
 {
 #pragma unroll
     for (int i = 0; i < PLACES; i++) {
-        int at = threadIdx.x + i * THREADS, column = at % SEEN;
-        int h = place.y + at / SEEN + view.origin, w = place.x + column + view.origin;
-        bool inside =
-            at < SEEN_ROWS * SEEN && column < strip + SIDE - 1 && h >= 0 && h < view.height && w >= 0 && w < view.width;
-        from[i] = inside ? source + ((size_t)place.n * view.channels * view.height + h) * view.width + w
-                         : (const float *)NULL;
+        int within = threadIdx.x % 32 + i * 32, column = within % SEEN;
+        int h = place.y + within / SEEN + view.origin, w = place.x + column + view.origin;
+        bool inside = column < strip + SIDE - 1 && h >= 0 && h < view.height && w >= 0 && w < view.width;
+        at[i] = inside ? h * view.width + w : -1;
     }
 }
 
-// A step's channels at this thread's places; `left` are still to come. Moves on to the next step's.
-__device__ static void load_image(size_t plane, int left, const float *from[PLACES], float value[PLACES][CHANNELS])
+// This warp's channels, of which `left` are still to come, at this lane's places.
+__device__ static void load_image(const float *from, size_t plane, int left, const int at[PLACES],
+                                  float value[WARP_CHANNELS][PLACES])
 {
 #pragma unroll
-    for (int i = 0; i < PLACES; i++) {
-        if (!from[i])
-            continue;
+    for (int c = 0; c < WARP_CHANNELS; c++, from += plane)
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++, from[i] += plane)
-            value[i][c] = c < left ? *from[i] : 0.0f;
-    }
+        for (int i = 0; i < PLACES; i++)
+            value[c][i] = c < left && at[i] >= 0 ? from[at[i]] : 0.0f;
 }
 
-__device__ static void store_image(const float *const from[PLACES], const float value[PLACES][CHANNELS], stage &to)
+__device__ static void store_image(const float value[WARP_CHANNELS][PLACES], stage &to)
 {
 #pragma unroll
-    for (int i = 0; i < PLACES; i++) {
-        if (!from[i])
-            continue;
+    for (int c = 0; c < WARP_CHANNELS; c++)
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            to.image[c][threadIdx.x + i * THREADS] = mma_to_tf32(value[i][c]);
-    }
+        for (int i = 0; i < PLACES; i++)
+            to.image[threadIdx.x / 32 * WARP_CHANNELS + c][threadIdx.x % 32 + i * 32] = mma_to_tf32(value[c][i]);
 }
 
 // Starts the copies of a step's weights.
@@ -108,52 +107,59 @@ __device__ static void fetch_weight(const uint32_t *packed, uint32_t *weight)
         cp_async_16(&weight[i], &packed[i]);
 }
 
-__device__ static void multiply(const stage &from, float sum[WARP_ROWS][PRODUCTS][4])
+// row, filter: of the warp's part of the block's
+__device__ static void multiply(const stage &from, int row, int filter, float sum[WARP_ROWS][PRODUCTS][4])
 {
-    int lane = threadIdx.x % 32, row = threadIdx.x / 32 * WARP_ROWS;
+    int lane = threadIdx.x % 32;
     const uint32_t *image = &from.image[lane % 4][row * SEEN + lane / 4];
-    const uint32_t *weight = from.weight + lane * LANE_WEIGHTS;
+    const uint32_t *weight = from.weight + filter / 16 * PAIR + lane * LANE_WEIGHTS;
+#pragma unroll 1 // one column's loads in registers at a time
+    for (int column = 0; column < SIDE; column++) {
+        __align__(16) uint32_t b[SIDE][PRODUCTS][2];
 #pragma unroll
-    for (int tap = 0; tap < TAPS; tap++) {
-        uint32_t a[WARP_ROWS][4];
+        for (int tap = 0; tap < SIDE; tap++)
 #pragma unroll
-        for (int i = 0; i < WARP_ROWS; i++)
+            for (int p = 0; p < PRODUCTS; p += 2)
+                *(uint4 *)b[tap][p] = *(const uint4 *)&weight[(tap * SIDE + column) * TAP + p / 2 * PAIR];
+#pragma unroll
+        for (int y = 0; y < WARP_ROWS + SIDE - 1; y++) {
+            uint32_t a[4];
 #pragma unroll
             for (int j = 0; j < 4; j++) // pixels lane / 4 and 8 further on, channels lane % 4 and 4 further on
-                a[i][j] = image[j / 2 * 4 * CHANNEL + (i + tap / SIDE) * SEEN + tap % SIDE + j % 2 * 8];
+                a[j] = image[j / 2 * 4 * CHANNEL + y * SEEN + column + j % 2 * 8];
 #pragma unroll
-        for (int p = 0; p < PRODUCTS; p += 2) {
-            uint4 four = *(const uint4 *)&weight[tap * TAP + p / 2 * 32 * LANE_WEIGHTS];
-            const uint32_t b[2][2] = {{four.x, four.y}, {four.z, four.w}};
+            for (int tap = 0; tap < SIDE; tap++) {
+                if (y < tap || y - tap >= WARP_ROWS)
+                    continue;
 #pragma unroll
-            for (int i = 0; i < WARP_ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < 2; j++)
-                    mma_m16n8k8_tf32(sum[i][p + j], a[i], b[j], sum[i][p + j]);
+                for (int p = 0; p < PRODUCTS; p++)
+                    mma_m16n8k8_tf32(sum[y - tap][p], a, b[tap][p], sum[y - tap][p]);
+            }
         }
     }
 }
 
-__device__ static void store(const conv2d_view &view, const band_place &place, int strip, const float *bias,
-                             const float sum[WARP_ROWS][PRODUCTS][4], float *output)
+// row, first_filter: of the warp
+__device__ static void store(const conv2d_view &view, const band_place &place, int strip, int row, int first_filter,
+                             const float *bias, const float sum[WARP_ROWS][PRODUCTS][4], float *output)
 {
     int lane = threadIdx.x % 32;
     size_t plane = (size_t)view.out_height * view.out_width;
     float shift[PRODUCTS * 2]; // loaded before the first store, or the loads would wait behind it
 #pragma unroll
     for (int p = 0; p < PRODUCTS * 2; p++) {
-        int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
+        int filter = first_filter + p / 2 * 8 + lane % 4 * 2 + p % 2;
         shift[p] = bias && filter < view.filters ? bias[filter] : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < WARP_ROWS * 2; i++) {
-        int y = place.y + threadIdx.x / 32 * WARP_ROWS + i / 2, pixel = i % 2 * 8 + lane / 4, x = place.x + pixel;
+        int y = place.y + row + i / 2, pixel = i % 2 * 8 + lane / 4, x = place.x + pixel;
         if (y >= view.out_height || x >= view.out_width || pixel >= strip)
             continue;
         float *to = output + (size_t)place.n * view.filters * plane + (size_t)y * view.out_width + x;
 #pragma unroll
         for (int p = 0; p < PRODUCTS * 2; p++) {
-            int filter = blockIdx.y * FILTERS + p / 2 * 8 + lane % 4 * 2 + p % 2;
+            int filter = first_filter + p / 2 * 8 + lane % 4 * 2 + p % 2;
             if (filter < view.filters)
                 to[filter * plane] = sum[i / 2][p / 2][i % 2 * 2 + p % 2] + shift[p];
         }
@@ -172,27 +178,27 @@ __global__ void __launch_bounds__(THREADS, 2)
                         (int)(blockIdx.x % strips) * strip};
     packed += (size_t)blockIdx.y * steps * STEP;
 
-    const float *from[PLACES];
-    find_places(view, place, strip, source, from);
-    for (int i = threadIdx.x; i < CHANNELS * CHANNEL; i += THREADS)
-        stages[0].image[i / CHANNEL][i % CHANNEL] = stages[1].image[i / CHANNEL][i % CHANNEL] = 0;
-    __syncthreads();
-
+    int warp = threadIdx.x / 32, row = warp % WARPS_DOWN * WARP_ROWS, filter = warp / WARPS_DOWN * WARP_FILTERS;
     size_t plane = (size_t)view.height * view.width;
-    float sum[WARP_ROWS][PRODUCTS][4] = {}, value[PLACES][CHANNELS];
+    const float *from = source + ((size_t)place.n * view.channels + warp * WARP_CHANNELS) * plane;
+    float sum[WARP_ROWS][PRODUCTS][4] = {}, value[WARP_CHANNELS][PLACES];
+    int at[PLACES];
+    find_places(view, place, strip, at);
     for (int step = 0; step <= steps; step++) {
         if (step < steps) {
-            load_image(plane, view.channels - step * CHANNELS, from, value);
-            fetch_weight(packed + (size_t)step * STEP, stages[step % 2].weight);
+            load_image(from, plane, view.channels - step * CHANNELS - warp * WARP_CHANNELS, at, value);
+            from += CHANNELS * plane;
+            fetch_weight(packed, stages[step % 2].weight);
+            packed += STEP;
         }
         if (step > 0)
-            multiply(stages[(step - 1) % 2], sum);
+            multiply(stages[(step - 1) % 2], row, filter, sum);
         if (step < steps)
-            store_image(from, value, stages[step % 2]);
+            store_image(value, stages[step % 2]);
         cp_async_wait_all();
         __syncthreads();
     }
-    store(view, place, strip, bias, sum, output);
+    store(view, place, strip, row, blockIdx.y * FILTERS + filter, bias, sum, output);
 }
 
 static heddle_status launch(const heddle_call *call, conv2d_view view, const float *source, const float *weight,

@@ -5,7 +5,7 @@
 #include "ops/conv2d/view.h"
 
 enum {
-    CONV2D_MMA_ROWS = 14,    // rows of an image per block: two for each of 7 warps
+    CONV2D_MMA_ROWS = 14,    // rows of an image per block: 7 for each of two rows of warps
     CONV2D_MMA_PIXELS = 16,  // of a row: the side of a product
     CONV2D_MMA_FILTERS = 64, // per block
     CONV2D_MMA_CHANNELS = 8, // per step: the depth of a product
