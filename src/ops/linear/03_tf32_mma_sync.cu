@@ -7,20 +7,16 @@
 // Limited by: shared memory and issue slots. Every operand passes through registers. An output with few tiles of 128 by
 // 256 leaves SMs idle.
 
+#include "ops/linear/linear_tf32_cuda.h"
 #include "ops/matmul/mma_sync.h"
 
-// output (n, out) = input (n, in) * weight (out, in)ᵀ + bias (out)
-static heddle_status launch(const heddle_call *call)
+heddle_status heddle_linear_tf32_mma_sync(const heddle_call *call)
 {
-    const heddle_linear_shape *shape = (const heddle_linear_shape *)call->shape;
-    heddle_matmul_shape product = {};
-    product.m = shape->n, product.n = shape->out, product.k = shape->in;
-    product.transpose_b = 1;
-    product.alpha = 1;
+    const heddle_matmul_shape product = linear_tf32_product(call);
     if (product.m == 0 || product.n == 0)
         return HEDDLE_OK;
     launch_layout<float, 0, 1>(call, &product, (const float *)call->input[2]);
     return heddle_cuda_launched("03_tf32_mma_sync");
 }
 
-HEDDLE_CUDA_RUNG("linear_forward", "03_tf32_mma_sync", launch)
+HEDDLE_CUDA_RUNG("linear_forward", "03_tf32_mma_sync", heddle_linear_tf32_mma_sync)
