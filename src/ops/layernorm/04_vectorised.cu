@@ -17,14 +17,14 @@
 
 #include "ops/layernorm/vectorised.h"
 
-heddle_status heddle_layernorm_forward_vectorised(const heddle_call *call)
+static heddle_status launch_forward(const heddle_call *call)
 {
     const norm_forward of = norm_forward_of_layernorm(call);
     norm_forward_queue<true>((const heddle_layernorm_shape *)call->shape, &of, heddle_cuda_stream_of(call));
     return heddle_cuda_launched("04_vectorised");
 }
 
-heddle_status heddle_layernorm_backward_vectorised(const heddle_call *call)
+static heddle_status launch_backward(const heddle_call *call)
 {
     const norm_gradients all = norm_gradients_of_layernorm(call);
     norm_backward_queue<true>((const heddle_layernorm_shape *)call->shape, &all, (float *)call->output[1],
@@ -32,5 +32,5 @@ heddle_status heddle_layernorm_backward_vectorised(const heddle_call *call)
     return heddle_cuda_launched("04_vectorised");
 }
 
-HEDDLE_CUDA_RUNG("layernorm_forward", "04_vectorised", heddle_layernorm_forward_vectorised)
-HEDDLE_CUDA_RUNG("layernorm_backward", "04_vectorised", heddle_layernorm_backward_vectorised)
+HEDDLE_CUDA_RUNG("layernorm_forward", "04_vectorised", launch_forward)
+HEDDLE_CUDA_RUNG("layernorm_backward", "04_vectorised", launch_backward)

@@ -131,14 +131,6 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 c
 HEDDLE_WORKSPACE(parts_workspace, heddle_layernorm_shape,
                  (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * 2 * (size_t)shape->cols * sizeof(float))
 
-HEDDLE_OF_SHAPE(bool, is_prefetched, heddle_layernorm_shape,
-                heddle_layernorm_is_prefetched(shape->cols, HEDDLE_LAYERNORM_LONGEST))
-HEDDLE_OF_SHAPE(bool, is_prefetched_backward, heddle_layernorm_shape,
-                heddle_layernorm_is_prefetched(shape->cols, HEDDLE_LAYERNORM_LONGEST_BACKWARD))
-HEDDLE_OF_SHAPE(bool, has_turns, heddle_layernorm_shape, heddle_layernorm_has_turns(shape->rows, shape->cols))
-
-#define PREFETCHED_NOTE "a group's next rows are on their way to shared memory: limited by memory bandwidth"
-
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_layernorm_forward_cpu_naive,
@@ -152,8 +144,6 @@ static const heddle_rung forward_ladder[] = {
      "mean and variance in one pass, merged by shuffles: the row is read twice", NULL, NULL},
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "the row in registers, 16 bytes per access: limited by memory bandwidth", NULL, NULL},
-    {"05_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, is_prefetched, NULL, .capability = 80,
-     .pays = has_turns},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -166,8 +156,6 @@ static const heddle_rung backward_ladder[] = {
     {"04_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows in registers, columns' sums in registers from row to row: limited by memory bandwidth", NULL,
      parts_workspace},
-    {"05_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, is_prefetched_backward, parts_workspace,
-     .capability = 80, .pays = has_turns},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_layernorm_backward, NULL};

@@ -8,16 +8,15 @@
 // Limited by: memory bandwidth.
 
 #include "ops/layernorm/vectorised.h"
-#include "ops/rmsnorm/rmsnorm.h"
 
-heddle_status heddle_rmsnorm_forward_vectorised(const heddle_call *call)
+static heddle_status launch_forward(const heddle_call *call)
 {
     const norm_forward of = norm_forward_of_rmsnorm(call);
     norm_forward_queue<false>((const heddle_layernorm_shape *)call->shape, &of, heddle_cuda_stream_of(call));
     return heddle_cuda_launched("03_vectorised");
 }
 
-heddle_status heddle_rmsnorm_backward_vectorised(const heddle_call *call)
+static heddle_status launch_backward(const heddle_call *call)
 {
     const norm_gradients all = norm_gradients_of_rmsnorm(call);
     norm_backward_queue<false>((const heddle_layernorm_shape *)call->shape, &all, (float *)call->output[1], nullptr,
@@ -25,5 +24,5 @@ heddle_status heddle_rmsnorm_backward_vectorised(const heddle_call *call)
     return heddle_cuda_launched("03_vectorised");
 }
 
-HEDDLE_CUDA_RUNG("rmsnorm_forward", "03_vectorised", heddle_rmsnorm_forward_vectorised)
-HEDDLE_CUDA_RUNG("rmsnorm_backward", "03_vectorised", heddle_rmsnorm_backward_vectorised)
+HEDDLE_CUDA_RUNG("rmsnorm_forward", "03_vectorised", launch_forward)
+HEDDLE_CUDA_RUNG("rmsnorm_backward", "03_vectorised", launch_backward)

@@ -112,14 +112,6 @@ static const char *const bench_shapes[] = {"rows=65536 cols=4096", "rows=16384 c
 HEDDLE_WORKSPACE(parts_workspace, heddle_layernorm_shape,
                  (size_t)heddle_layernorm_parts(shape->rows, shape->cols) * (size_t)shape->cols * sizeof(float))
 
-HEDDLE_OF_SHAPE(bool, is_prefetched, heddle_layernorm_shape,
-                heddle_layernorm_is_prefetched(shape->cols, HEDDLE_LAYERNORM_LONGEST))
-HEDDLE_OF_SHAPE(bool, is_prefetched_backward, heddle_layernorm_shape,
-                heddle_layernorm_is_prefetched(shape->cols, HEDDLE_LAYERNORM_LONGEST_BACKWARD))
-HEDDLE_OF_SHAPE(bool, has_turns, heddle_layernorm_shape, heddle_layernorm_has_turns(shape->rows, shape->cols))
-
-#define PREFETCHED_NOTE "a group's next rows are on their way to shared memory: limited by memory bandwidth"
-
 // Slowest first.
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_rmsnorm_forward_cpu_naive,
@@ -131,8 +123,6 @@ static const heddle_rung forward_ladder[] = {
      NULL, NULL},
     {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "the row in registers, 16 bytes per access: limited by memory bandwidth", NULL, NULL},
-    {"04_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, is_prefetched, NULL, .capability = 80,
-     .pays = has_turns},
 };
 
 static const heddle_rung backward_ladder[] = {
@@ -147,8 +137,6 @@ static const heddle_rung backward_ladder[] = {
     {"03_vectorised", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "rows in registers, columns' sums in registers from row to row: limited by memory bandwidth", NULL,
      parts_workspace},
-    {"04_prefetched", HEDDLE_CUDA, HEDDLE_TUNED, NULL, PREFETCHED_NOTE, is_prefetched_backward, parts_workspace,
-     .capability = 80, .pays = has_turns},
 };
 
 static const heddle_op *const gradients[] = {&heddle_op_rmsnorm_backward, NULL};

@@ -9,7 +9,3 @@ heddle_status heddle_rmsnorm_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_rmsnorm_backward_cpu_naive(const heddle_call *call);
 heddle_status heddle_rmsnorm_forward_cpu_rows(const heddle_call *call);
 heddle_status heddle_rmsnorm_backward_cpu_rows(const heddle_call *call);
-
-// Rung 3, which takes what rung 4 cannot.
-heddle_status heddle_rmsnorm_forward_vectorised(const heddle_call *call);
-heddle_status heddle_rmsnorm_backward_vectorised(const heddle_call *call);
