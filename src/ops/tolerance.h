@@ -3,17 +3,21 @@
 //
 // An element may be off by
 //
-//     (unit roundoff * (8 + 4 sqrt(reduction length)) + 8 * roundoff of inputs + roundoff of the output) * scale
+//     (unit roundoff * (8 + 4 sqrt(reduction length)) + 8 * roundoff of inputs + 64 * 2^-(bits of short sums) +
+//      roundoff of the output) * scale
 //
 // 8 covers a handful of operations and a polynomial, the root the random walk of a sum's rounding errors. Inputs are
 // rounded if a rung's arithmetic takes fewer bits than they are stored with: a sum of products then differs by 0.6
 // times their roundoff in the mean square of its elements, by 3.5 times in the worst of 10^8, and would by 5 if they
-// were rounded to bf16 instead of tf32. The output is rounded if its dtype has fewer bits than float32. Both are 0 for
-// float32 in full arithmetic. Arithmetic of 16 bits also rounds results in between (the weights of attention) to the
-// output's dtype. The scale is the largest of the element itself, the root mean square of its operand, and
-// how much the operand's elements change (in the median) when every input is perturbed by a relative unit: the last one
-// matters if sums cancel. An operand marked by_row has rows of unlike size, and errors in proportion to them: its scale
-// is larger in a row that is larger than the rest.
+// were rounded to bf16 instead of tf32. Short sums are those of a tensor core that keeps fewer bits than float32, 14 on
+// Hopper for fp8: it adds 32 products to a sum of up to 128 at once, each cut off 13 bits below the largest. That is
+// 132 cuts of up to 2^-13 of numbers that are 8, or nearly so, where the sum of 128 is 11: in the mean square of the
+// elements they make 9 * 2^-14 of it, in the worst of 10^8 53. The output is rounded if its dtype has fewer bits than
+// float32. All three are 0 for float32 in full arithmetic. Arithmetic of 16 bits also rounds results in between (the
+// weights of attention) to the output's dtype. The scale is the largest of the element itself, the root mean square of
+// its operand, and how much the operand's elements change (in the median) when every input is perturbed by a relative
+// unit: the last one matters if sums cancel. An operand marked by_row has rows of unlike size, and errors in proportion
+// to them: its scale is larger in a row that is larger than the rest.
 #pragma once
 
 #include "heddle/op.h"
@@ -31,8 +35,8 @@ heddle_status heddle_tolerance_scale(const heddle_op *op, const void *shape, dou
 double heddle_tolerance_whole(const heddle_operand *operand, const double *expected, size_t elements);
 double heddle_tolerance_row(const heddle_operand *operand, const double *row, size_t columns, double whole);
 
-// The factor of the scale: 0 for integers, which are exact.
-double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output);
+// The factor of the scale: 0 for integers, which are exact. sum_bits: a rung's own, 0 for float32.
+double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, int sum_bits, heddle_dtype output);
 // For HEDDLE_NORM: how large the L2 norm of an operand's error may be, if the operand's own is `norm`. Smooth results
 // (the loss, statistics, the gradient of the last layer) are off in proportion to the roundoff. Other gradients are off
 // in proportion to its root: that is the share of pooling windows whose winner another rounding changes; each of them

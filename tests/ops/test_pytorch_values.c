@@ -199,7 +199,7 @@ static void compare_rungs(const torch_case *from, const harness_values *prepared
         for (int i = 0; i < op->operand_count; i++)
             if (!got.absent[i])
                 harness_memory_read(&memory, i, got.operand[i]);
-        harness_bounds_for(bounds, op->ladder[r].arithmetic);
+        harness_bounds_for(bounds, op->ladder[r].arithmetic, op->ladder[r].sum_bits);
         assert_true(compare_results(from, &got, bounds, op->ladder[r].name) > 0);
         harness_values_destroy(&got);
         harness_memory_destroy(&memory);
