@@ -10,14 +10,16 @@
 // rounded if a rung's arithmetic takes fewer bits than they are stored with: a sum of products then differs by 0.6
 // times their roundoff in the mean square of its elements, by 3.5 times in the worst of 10^8, and would by 5 if they
 // were rounded to bf16 instead of tf32. Short sums are those of a tensor core that keeps fewer bits than float32, 14 on
-// Hopper for fp8: it adds 32 products to a sum of up to 128 at once, each cut off 13 bits below the largest. That is
-// 132 cuts of up to 2^-13 of numbers that are 8, or nearly so, where the sum of 128 is 11: in the mean square of the
-// elements they make 9 * 2^-14 of it, in the worst of 10^8 53. The output is rounded if its dtype has fewer bits than
-// float32. All three are 0 for float32 in full arithmetic. Arithmetic of 16 bits also rounds results in between (the
-// weights of attention) to the output's dtype. The scale is the largest of the element itself, the root mean square of
-// its operand, and how much the operand's elements change (in the median) when every input is perturbed by a relative
-// unit: the last one matters if sums cancel. An operand marked by_row has rows of unlike size, and errors in proportion
-// to them: its scale is larger in a row that is larger than the rest.
+// Hopper for fp8: it cuts 32 products, and the sum they are added to, 13 bits below the largest of them. In a model of
+// that arithmetic that adds its sums to float32 every 128 products, errors are 2 * 2^-14 of the scale in the mean
+// square and 20 * 2^-14 in the worst of 10^5 elements, for sums of any length; the bound leaves room because the
+// arithmetic is not documented. Without those additions sums of 4096 products are off by up to 122 * 2^-14, and fail.
+// The output is rounded if its dtype has fewer bits than float32. All three are 0 for float32 in full arithmetic.
+// Arithmetic of 16 bits also rounds results in between (the weights of attention) to the output's dtype. The scale is
+// the largest of the element itself, the root mean square of its operand, and how much the operand's elements change
+// (in the median) when every input is perturbed by a relative unit: the last one matters if sums cancel. An operand
+// marked by_row has rows of unlike size, and errors in proportion to them: its scale is larger in a row that is larger
+// than the rest.
 #pragma once
 
 #include "heddle/op.h"
