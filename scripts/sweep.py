@@ -85,6 +85,7 @@ DRAW = {
     "matmul_backward": lambda dice: product(dice, 4096),
     "matmul_batched_forward": lambda dice: dict(product(dice, 512), batch=dice.size(2, 512)),
     "matmul_bf16_forward": lambda dice: transposed(dice, product(dice, 8192)),
+    "matmul_fp8": lambda dice: product(dice, 8192),
     "matmul_int8": lambda dice: product(dice, 8192),
     "gemv": lambda dice: {"m": dice.size(64, 32768), "n": dice.size(64, 32768), "transpose": dice.one_of(0, 1)},
     "linear_forward": lambda dice: {"n": dice.size(1, 4096), "in": dice.size(16, 8192), "out": dice.size(10, 8192)},

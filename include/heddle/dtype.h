@@ -21,6 +21,7 @@ typedef enum heddle_dtype {
     HEDDLE_U8,
     HEDDLE_I8,
     HEDDLE_F16_PAIR, // hi + lo / 2048, both f16; a row (the last dimension) is all of its hi, then all of its lo
+    HEDDLE_F8_E4M3,  // 4 bits of exponent, 3 of mantissa, no infinity: at most 448
 } heddle_dtype;
 
 HEDDLE_API size_t heddle_dtype_size(heddle_dtype dtype);

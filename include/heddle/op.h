@@ -104,7 +104,8 @@ typedef enum heddle_tier {
 // "naive" and so on, by heddle_tier; NULL-terminated.
 HEDDLE_API extern const char *const heddle_tier_names[];
 
-// What the inputs of a rung's multiplications are rounded to. Sums are float32 or better in every one.
+// What the inputs of a rung's multiplications are rounded to. Sums are float32 or better, but where a rung has
+// `sum_bits`.
 typedef enum heddle_arithmetic {
     HEDDLE_FULL,   // not at all
     HEDDLE_TF32X3, // each the sum of two numbers of 11 bits, three products added: nearly float32, on tensor cores
@@ -128,6 +129,7 @@ struct heddle_rung {
     int capability;       // 80: cards from Ampere on; 90: Hopper alone, by its own instructions; 0: any
     int shared_bytes;     // of its largest block, where not every card of that capability has as much; 0: all have
     const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
+    int sum_bits;         // that a tensor core keeps of a sum until float32 takes it: 14 for fp8 on Hopper; 0: float32
     bool unordered;       // adds in whatever order threads come: not the same bits every time
     bool (*pays)(const void *shape); // whether it is worth choosing for what it supports; NULL: wherever it stands last
 };

@@ -27,6 +27,11 @@ typedef struct heddle_matmul_int8_shape {
     int m, n, k;
 } heddle_matmul_int8_shape;
 
+// matmul_fp8: output (m, n) = scale_a (1) * scale_b (1) * a (m, k) * b (n, k)ᵀ, of e4m3, summed in float32, output bf16
+typedef struct heddle_matmul_fp8_shape {
+    int m, n, k;
+} heddle_matmul_fp8_shape;
+
 // matmul_int4: output (m, n) = input (m, k) * weight (n, k)ᵀ, of fp16 and 4 bits, summed in float32. Weight p of row j
 // stands for scale (j, p / group) * (weight - zero (j, p / group)); scales are fp16, zero points bytes. `group` is a
 // multiple of 32, and the last group of a row may be short. With zero points of 8, weights go from -8 to 7.

@@ -7,9 +7,16 @@ static const struct {
     size_t size;
     bool is_float;
 } dtypes[] = {
-    [HEDDLE_F32] = {"f32", 4, true},   [HEDDLE_F64] = {"f64", 8, true}, [HEDDLE_F16] = {"f16", 2, true},
-    [HEDDLE_BF16] = {"bf16", 2, true}, [HEDDLE_I32] = {"i32", 4},       [HEDDLE_I64] = {"i64", 8},
-    [HEDDLE_U8] = {"u8", 1},           [HEDDLE_I8] = {"i8", 1},         [HEDDLE_F16_PAIR] = {"f16_pair", 4, true},
+    [HEDDLE_F32] = {"f32", 4, true},
+    [HEDDLE_F64] = {"f64", 8, true},
+    [HEDDLE_F16] = {"f16", 2, true},
+    [HEDDLE_BF16] = {"bf16", 2, true},
+    [HEDDLE_I32] = {"i32", 4},
+    [HEDDLE_I64] = {"i64", 8},
+    [HEDDLE_U8] = {"u8", 1},
+    [HEDDLE_I8] = {"i8", 1},
+    [HEDDLE_F16_PAIR] = {"f16_pair", 4, true},
+    [HEDDLE_F8_E4M3] = {"f8_e4m3", 1, true},
 };
 
 static const size_t dtype_count = sizeof dtypes / sizeof *dtypes;

@@ -130,7 +130,7 @@ heddle_status heddle_out_of_core_expect(const heddle_out_of_core_product *produc
     multiply_rows(pool, product->a, m, k, between, expected->rows);
     free(between);
     expected->scale = sqrt((double)k) * mean_square;
-    expected->element_bound = heddle_tolerance_factor(k, HEDDLE_FULL, HEDDLE_F32) * expected->scale;
+    expected->element_bound = heddle_tolerance_factor(k, HEDDLE_FULL, 0, HEDDLE_F32) * expected->scale;
     // The errors of a row's elements have no sign in common: n of them add up as a random walk does. An element's bound
     // is several times their root mean square, which covers the worst of all rows.
     expected->row_bound = expected->element_bound * sqrt((double)n);
@@ -191,8 +191,8 @@ heddle_status heddle_out_of_core_check(const heddle_out_of_core_product *product
     *share = 0;
     if (product->m == 0 || product->n == 0)
         return HEDDLE_OK;
-    double allowed = heddle_tolerance_factor(product->k, arithmetic, HEDDLE_F32);
-    double looser = allowed / heddle_tolerance_factor(product->k, HEDDLE_FULL, HEDDLE_F32);
+    double allowed = heddle_tolerance_factor(product->k, arithmetic, 0, HEDDLE_F32);
+    double looser = allowed / heddle_tolerance_factor(product->k, HEDDLE_FULL, 0, HEDDLE_F32);
     HEDDLE_TRY(check_rows(product, pool, expected, expected->row_bound * looser, share));
     return check_samples(product, expected, expected->element_bound * looser);
 }

@@ -48,7 +48,8 @@ static double factor_of(const heddle_bench_case *one, const heddle_rung *rung, i
         return INFINITY; // any one element may be far off, but for NaN
     if (one->op->exactness == HEDDLE_EXACT || heddle_bench_has_whole_numbers(one->op, set))
         return 0;
-    return heddle_tolerance_factor(heddle_tolerance_reduction(one->op, one->shape), rung->arithmetic, dtype);
+    return heddle_tolerance_factor(heddle_tolerance_reduction(one->op, one->shape), rung->arithmetic, rung->sum_bits,
+                                   dtype);
 }
 
 // What one piece found.

@@ -19,7 +19,8 @@ const char *heddle_check_c_type(heddle_dtype dtype)
     case HEDDLE_I8: return "signed char";
     case HEDDLE_F16:
     case HEDDLE_F16_PAIR:
-    case HEDDLE_BF16: break;
+    case HEDDLE_BF16:
+    case HEDDLE_F8_E4M3: break;
     }
     return NULL;
 }

@@ -10,7 +10,8 @@
 #include "base/text.h"
 #include "cli/ops.h"
 
-const char *const heddle_cli_bench_dtypes[] = {"all", "f32", "tf32", "bf16", "f16", "f64", "i8", "u8", "i32", NULL};
+const char *const heddle_cli_bench_dtypes[] = {"all",     "f32", "tf32", "bf16", "f16", "f64",
+                                               "f8_e4m3", "i8",  "u8",   "i32",  NULL};
 
 // --- names and shapes -----------------------------------------------------------------------------------------------
 

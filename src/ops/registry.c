@@ -29,6 +29,7 @@
 #include "ops/matmul/matmul.h"
 #include "ops/matmul_batched/matmul_batched.h"
 #include "ops/matmul_bf16/matmul_bf16.h"
+#include "ops/matmul_fp8/matmul_fp8.h"
 #include "ops/matmul_host/matmul_host.h"
 #include "ops/matmul_int4/matmul_int4.h"
 #include "ops/matmul_int8/matmul_int8.h"
@@ -77,6 +78,7 @@ const heddle_op *const heddle_registry[] = {
     &heddle_op_matmul_host,
     &heddle_op_gemv,
 
+    &heddle_op_matmul_fp8,
     &heddle_op_matmul_int8,
     &heddle_op_matmul_int4,
     &heddle_op_quantise,

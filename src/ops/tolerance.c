@@ -39,12 +39,12 @@ static double input_roundoff(heddle_arithmetic arithmetic, heddle_dtype output)
     return arithmetic == HEDDLE_TF32 ? 0x1p-11 : 0;
 }
 
-double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, heddle_dtype output)
+double heddle_tolerance_factor(int64_t reduction, heddle_arithmetic arithmetic, int sum_bits, heddle_dtype output)
 {
     if (!heddle_dtype_is_float(output))
         return 0;
     return unit_roundoff * (8 + 4 * sqrt((double)reduction)) + 8 * input_roundoff(arithmetic, output) +
-           output_roundoff(output);
+           (sum_bits > 0 ? ldexp(64, -sum_bits) : 0) + output_roundoff(output);
 }
 
 double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, heddle_arithmetic arithmetic,
@@ -74,7 +74,7 @@ double heddle_tolerance_norm(const heddle_op *op, const void *shape, int index, 
 
 double heddle_tolerance(int64_t reduction, double scale, double expected)
 {
-    return heddle_tolerance_factor(reduction, HEDDLE_FULL, HEDDLE_F32) * fmax(scale, fabs(expected));
+    return heddle_tolerance_factor(reduction, HEDDLE_FULL, 0, HEDDLE_F32) * fmax(scale, fabs(expected));
 }
 
 static double root_mean_square(const double *values, size_t elements)

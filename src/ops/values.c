@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/float16.h"
+#include "base/float8.h"
 #include "base/threads.h"
 #include "heddle/random.h"
 
@@ -112,6 +113,7 @@ static void encode_piece(void *context, size_t first, size_t last)
     case HEDDLE_I64: ENCODE(int64_t, (int64_t)value);
     case HEDDLE_U8: ENCODE(uint8_t, (uint8_t)value);
     case HEDDLE_I8: ENCODE(int8_t, (int8_t)value);
+    case HEDDLE_F8_E4M3: ENCODE(uint8_t, heddle_e4m3_encode(value));
     case HEDDLE_F16_PAIR:
         for (size_t i = first; i < last; i++)
             encode_pair(job->bytes, job->columns, i, job->values[i]);
@@ -137,6 +139,7 @@ double heddle_values_decode(heddle_dtype dtype, size_t columns, const void *byte
     case HEDDLE_I64: return (double)((const int64_t *)bytes)[index];
     case HEDDLE_U8: return ((const uint8_t *)bytes)[index];
     case HEDDLE_I8: return ((const int8_t *)bytes)[index];
+    case HEDDLE_F8_E4M3: return heddle_e4m3_decode(((const uint8_t *)bytes)[index]);
     case HEDDLE_F16_PAIR: return decode_pair(bytes, columns, index);
     }
     return NAN;
@@ -149,6 +152,7 @@ double heddle_values_round(heddle_dtype dtype, double value)
     case HEDDLE_F32: return (float)value;
     case HEDDLE_F16: return heddle_f16_decode(heddle_f16_encode(value));
     case HEDDLE_BF16: return heddle_bf16_decode(heddle_bf16_encode((float)value));
+    case HEDDLE_F8_E4M3: return heddle_e4m3_decode(heddle_e4m3_encode(value));
     case HEDDLE_F16_PAIR: heddle_f16_pair_encode(value, &hi, &lo); return heddle_f16_pair_decode(hi, lo);
     default: return value;
     }

@@ -172,6 +172,7 @@ static void every_dtype_has_a_size_and_a_name(void **state)
                  {HEDDLE_U8, 1, "u8"},
                  {HEDDLE_I8, 1, "i8"},
                  {HEDDLE_F16_PAIR, 4, "f16_pair"},
+                 {HEDDLE_F8_E4M3, 1, "f8_e4m3"},
                  {(heddle_dtype)99, 0, "unknown dtype"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_int_equal(heddle_dtype_size(known[i].dtype), known[i].size);

@@ -72,7 +72,8 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role == HEDDLE_INPUT)
             continue;
-        double factor = heddle_tolerance_factor(reduction, HEDDLE_FULL, heddle_operand_dtype(op, i, expected->shape));
+        double factor =
+            heddle_tolerance_factor(reduction, HEDDLE_FULL, 0, heddle_operand_dtype(op, i, expected->shape));
         const double *values = expected->operand[i];
         size_t columns = heddle_operand_columns(op, i, expected->shape);
         double whole = heddle_tolerance_whole(&op->operands[i], values, expected->elements[i]), of_row = scale[i];
@@ -84,21 +85,23 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
     }
 }
 
-void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic)
+void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic, int sum_bits)
 {
     const harness_values *expected = bounds->expected;
+    const bool same = arithmetic == bounds->arithmetic && sum_bits == bounds->sum_bits;
     if (expected->op->exactness == HEDDLE_NORM)
         norm_bounds(bounds, arithmetic);
-    for (int i = 0; i < expected->op->operand_count && arithmetic != bounds->arithmetic; i++) {
+    for (int i = 0; i < expected->op->operand_count && !same; i++) {
         heddle_dtype dtype = heddle_operand_dtype(expected->op, i, expected->shape);
         if (!bounds->bound[i] || !heddle_dtype_is_float(dtype) || expected->op->exactness == HEDDLE_NORM)
             continue;
-        double wider = heddle_tolerance_factor(bounds->reduction, arithmetic, dtype) /
-                       heddle_tolerance_factor(bounds->reduction, bounds->arithmetic, dtype);
+        double wider = heddle_tolerance_factor(bounds->reduction, arithmetic, sum_bits, dtype) /
+                       heddle_tolerance_factor(bounds->reduction, bounds->arithmetic, bounds->sum_bits, dtype);
         for (size_t e = 0; e < expected->elements[i]; e++)
             bounds->bound[i][e] *= wider;
     }
     bounds->arithmetic = arithmetic;
+    bounds->sum_bits = sum_bits;
 }
 
 void harness_bounds_destroy(harness_bounds *bounds)

@@ -107,6 +107,7 @@ typedef struct harness_bounds {
     const harness_values *expected;
     int64_t reduction;
     heddle_arithmetic arithmetic;
+    int sum_bits; // likewise
 } harness_bounds;
 
 // Bounds for outputs of the reference `expected`, from dtype, reduction length, size, and how strongly they depend on
@@ -116,8 +117,8 @@ void harness_bounds_create(harness_bounds *bounds, const harness_values *prepare
                            int64_t reduction);
 int64_t harness_reduction(const heddle_op *op, const void *shape);
 void harness_bounds_destroy(harness_bounds *bounds);
-// Makes them those of a rung with this arithmetic.
-void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic);
+// Makes them those of a rung with this arithmetic, and with sums of so many bits (0: float32's).
+void harness_bounds_for(harness_bounds *bounds, heddle_arithmetic arithmetic, int sum_bits);
 // Every element within its bound (equal, where nothing is computed), none NaN. Where everything expected is below its
 // bound, which takes sums that cancel, zeros would pass: then the operand is not marked telling in the report.
 bool harness_compare(const heddle_op *op, int operand, const double *got, const double *expected, const double *bound,

@@ -71,7 +71,7 @@ static void trial_create(rung_trial *trial, const harness_values *prepared, int6
 static void try_rung(rung_trial *trial, const heddle_rung *rung, heddle_arithmetic before)
 {
     trial->rung = rung;
-    harness_bounds_for(&trial->bounds, rung->arithmetic > before ? rung->arithmetic : before);
+    harness_bounds_for(&trial->bounds, rung->arithmetic > before ? rung->arithmetic : before, rung->sum_bits);
 }
 
 static void trial_destroy(rung_trial *trial)
@@ -361,7 +361,7 @@ static bool check_all_operands(const harness_values *prepared, const char *shape
         if (tried(&op->ladder[r], prepared->shape) && !takes_too_long(prepared, r, report)) {
             try_rung(&trial, &op->ladder[r], HEDDLE_FULL);
             for (int g = 0; g < count; g++)
-                harness_bounds_for(&gradients[g].bounds, trial.rung->arithmetic);
+                harness_bounds_for(&gradients[g].bounds, trial.rung->arithmetic, trial.rung->sum_bits);
             report->reached[r] = true;
             passed = check_complete(&trial, gradients, count) || explain(op, trial.rung, shape_text, seed, report);
         }

@@ -60,7 +60,7 @@ static void compare(step_call *step, const heddle_rung *rung, const harness_valu
     harness_report report = {.passed = true};
     harness_bounds bounds;
     harness_bounds_create(&bounds, &step->values, expected, 1);
-    harness_bounds_for(&bounds, rung->arithmetic);
+    harness_bounds_for(&bounds, rung->arithmetic, rung->sum_bits);
     run(step, rung);
     for (int i = 0; i < op->operand_count; i++) {
         if (op->operands[i].role == HEDDLE_INPUT)

@@ -405,7 +405,7 @@ static bool passes_as_a_whole(const double *got, bool smooth, heddle_arithmetic 
     harness_values values = {.op = &op, .shape = &shape, .operand = {NULL, expected_values}, .elements = {0, COUNT}};
     harness_bounds bounds;
     harness_bounds_create(&bounds, &values, &values, 1);
-    harness_bounds_for(&bounds, arithmetic);
+    harness_bounds_for(&bounds, arithmetic, 0);
     *report = (harness_report){.passed = true};
     bool passed = harness_compare(&op, 1, got, expected_values, bounds.bound[1], COUNT, "norm", report);
     harness_bounds_destroy(&bounds);
@@ -477,7 +477,7 @@ static void a_training_step_whose_loss_is_a_fifth_too_large_is_caught(void **sta
             double *got = malloc(elements * sizeof *got);
             for (size_t i = 0; i < elements; i++)
                 got[i] = 1.2 * expected.operand[operand][i];
-            harness_bounds_for(&bounds, arithmetic);
+            harness_bounds_for(&bounds, arithmetic, 0);
             assert_false(harness_compare(op, operand, got, expected.operand[operand], bounds.bound[operand], elements,
                                          smooth[s], &report));
             free(got);

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/float16.h"
+#include "base/float8.h"
 #include "harness.h"
 #include "heddle/ops.h"
 #include "one_rung.h"
@@ -203,6 +205,89 @@ static void a_row_of_the_input_that_is_no_number_spoils_no_other(void **state)
     }
 }
 
+// --- matmul_fp8 ------------------------------------------------------------------------------------------------------
+
+enum { FP8_PATTERNS = 256, FP8_NAN = 0x7f, FP8_ONE = 0x38, FP8_MOST_N = 16, FP8_MOST_K = 259 };
+
+typedef struct fp8_operands {
+    uint8_t a[FP8_PATTERNS][FP8_MOST_K], b[FP8_MOST_N][FP8_MOST_K];
+    float scale_a, scale_b;
+} fp8_operands;
+
+// A copy of (rows, k) whose rows follow one another.
+static void fp8_pack(uint8_t *to, const uint8_t *from, int rows, int k)
+{
+    for (int i = 0; i < rows; i++)
+        memcpy(to + (size_t)i * (size_t)k, from + (size_t)i * FP8_MOST_K, (size_t)k);
+}
+
+// Runs every rung and compares with expected (m, n).
+static void fp8_expect(const heddle_matmul_fp8_shape *shape, const fp8_operands *operands, const float *expected)
+{
+    static uint8_t a[FP8_PATTERNS * FP8_MOST_K], b[FP8_MOST_N * FP8_MOST_K];
+    static uint16_t output[FP8_PATTERNS * FP8_MOST_N];
+    const heddle_op *op = op_named("matmul_fp8");
+    fp8_pack(a, operands->a[0], shape->m, shape->k);
+    fp8_pack(b, operands->b[0], shape->n, shape->k);
+    for (int r = next_able(op, 0, shape); r < op->rungs; r = next_able(op, r + 1, shape)) {
+        heddle_call call = {
+            .shape = shape, .input = {a, b, &operands->scale_a, &operands->scale_b}, .output = {output}};
+        assert_int_equal(run_rung(op, &op->ladder[r], call), HEDDLE_OK);
+        for (int i = 0; i < shape->m * shape->n; i++)
+            assert_same("matmul_fp8", op->ladder[r].name, heddle_bf16_decode(output[i]), expected[i]);
+    }
+}
+
+// Aligned rows, which all rungs can do, and others.
+static const heddle_matmul_fp8_shape fp8_shapes[] = {{.m = FP8_PATTERNS, .n = FP8_MOST_N, .k = FP8_PATTERNS},
+                                                     {.m = FP8_PATTERNS, .n = 3, .k = FP8_MOST_K}};
+
+// A row of a that is 1 in one place gives the numbers of b in that place. They have fewer bits than bf16.
+static void every_e4m3_number_is_multiplied_exactly(void **state)
+{
+    (void)state;
+    static float expected[FP8_PATTERNS * FP8_MOST_N];
+    for (int s = 0; s < 2; s++) {
+        const heddle_matmul_fp8_shape *shape = &fp8_shapes[s];
+        static fp8_operands operands;
+        memset(&operands, 0, sizeof operands);
+        operands.scale_a = 0.25f, operands.scale_b = 2;
+        for (int p = 0; p < shape->k; p++)
+            for (int j = 0; j < shape->n; j++) {
+                const uint8_t pattern = (uint8_t)(p + 21 * j);
+                operands.b[j][p] = (pattern & FP8_NAN) == FP8_NAN ? 0 : pattern;
+            }
+        for (int i = 0; i < shape->m; i++) {
+            const int place = shape->k - 1 - i;
+            operands.a[i][place] = FP8_ONE;
+            for (int j = 0; j < shape->n; j++)
+                expected[i * shape->n + j] = 0.5f * heddle_e4m3_decode(operands.b[j][place]);
+        }
+        fp8_expect(shape, &operands, expected);
+    }
+}
+
+// NaN of either sign, in a and in b.
+static void an_e4m3_nan_spoils_its_row_and_column_alone(void **state)
+{
+    (void)state;
+    enum { ROW = 130, COLUMN = 1 };
+    static float expected[FP8_PATTERNS * FP8_MOST_N];
+    for (int s = 0; s < 2; s++) {
+        const heddle_matmul_fp8_shape *shape = &fp8_shapes[s];
+        static fp8_operands operands;
+        memset(&operands, FP8_ONE, sizeof operands);
+        operands.scale_a = operands.scale_b = 1;
+        operands.a[ROW][77] = FP8_NAN;
+        operands.b[COLUMN][78] = FP8_NAN | 0x80;
+        for (int i = 0; i < shape->m * shape->n; i++)
+            expected[i] = i / shape->n == ROW || i % shape->n == COLUMN
+                              ? NAN
+                              : heddle_bf16_decode(heddle_bf16_encode((float)shape->k));
+        fp8_expect(shape, &operands, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +297,8 @@ int main(void)
         cmocka_unit_test(weights_are_packed_as_the_header_says),
         cmocka_unit_test(each_packed_weight_meets_its_own_column),
         cmocka_unit_test(a_row_of_the_input_that_is_no_number_spoils_no_other),
+        cmocka_unit_test(every_e4m3_number_is_multiplied_exactly),
+        cmocka_unit_test(an_e4m3_nan_spoils_its_row_and_column_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

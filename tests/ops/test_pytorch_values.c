@@ -41,6 +41,7 @@ static const struct {
     {"sync_batchnorm2d_apply", "the other half"},
     {"sync_batchnorm2d_sums", "half of batchnorm2d_backward, likewise"},
     {"sync_batchnorm2d_input_gradient", "the other half"},
+    {"matmul_fp8", "PyTorch multiplies fp8 on GPUs alone, by cuBLASLt; ops.products has products written down"},
     {"matmul_int4", "PyTorch packs weights of 4 bits for kernels of its own alone; ops.products has them written down"},
     {"predict_one", "a network as a table: nn.infer compares it with the layers' operators, which are compared here"},
 };
@@ -199,7 +200,7 @@ static void compare_rungs(const torch_case *from, const harness_values *prepared
         for (int i = 0; i < op->operand_count; i++)
             if (!got.absent[i])
                 harness_memory_read(&memory, i, got.operand[i]);
-        harness_bounds_for(bounds, op->ladder[r].arithmetic);
+        harness_bounds_for(bounds, op->ladder[r].arithmetic, op->ladder[r].sum_bits);
         assert_true(compare_results(from, &got, bounds, op->ladder[r].name) > 0);
         harness_values_destroy(&got);
         harness_memory_destroy(&memory);

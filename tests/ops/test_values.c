@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/float8.h"
 #include "base/threads.h"
 #include "heddle/ops.h"
 #include "ops/values.h"
@@ -44,6 +45,30 @@ static void halves_round_to_nearest_even(void **state)
     assert_true(through(HEDDLE_F16, 0x1.ff8p-15) == 0x1.ff8p-15 && through(HEDDLE_F16, 0x1.fffp-15) == 0x1p-14);
     assert_true(through(HEDDLE_BF16, 257) == 256 && through(HEDDLE_BF16, 259) == 260);
     assert_true(isnan(through(HEDDLE_BF16, NAN)));
+}
+
+// Each of its 256 patterns, and numbers between neighbours.
+static void e4m3_rounds_to_nearest_even_and_saturates(void **state)
+{
+    (void)state;
+    enum { NAN_BITS = 0x7f, SIGN = 0x80, MOST = 448 };
+    for (int bits = 0; bits < NAN_BITS; bits++) {
+        const double value = heddle_e4m3_decode((uint8_t)bits), next = heddle_e4m3_decode((uint8_t)(bits + 1));
+        assert_true(heddle_e4m3_decode((uint8_t)(bits | SIGN)) == -value);
+        assert_int_equal(heddle_e4m3_encode(value), bits);
+        assert_int_equal(heddle_e4m3_encode(-value), bits | SIGN);
+        if (bits + 1 == NAN_BITS)
+            break;
+        assert_true(value < next);
+        assert_int_equal(heddle_e4m3_encode((value + next) / 2), bits + bits % 2);
+        assert_int_equal(heddle_e4m3_encode((value + next) / 2 * (1 - 0x1p-30)), bits);
+        assert_int_equal(heddle_e4m3_encode((value + next) / 2 * (1 + 0x1p-30)), bits + 1);
+    }
+    assert_true(through(HEDDLE_F8_E4M3, 1) == 1 && through(HEDDLE_F8_E4M3, 0x1p-9) == 0x1p-9);
+    assert_true(through(HEDDLE_F8_E4M3, 449) == MOST && through(HEDDLE_F8_E4M3, 464) == MOST);
+    assert_true(through(HEDDLE_F8_E4M3, 1e30) == MOST && through(HEDDLE_F8_E4M3, -INFINITY) == -MOST);
+    assert_true(isnan(through(HEDDLE_F8_E4M3, NAN)) && isnan(heddle_e4m3_decode(NAN_BITS | SIGN)));
+    assert_true(heddle_values_round(HEDDLE_F8_E4M3, 17) == 16 && heddle_values_round(HEDDLE_F8_E4M3, 19) == 20);
 }
 
 static void pairs_hold_22_bits(void **state)
@@ -129,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_keeps_what_it_can_hold),
         cmocka_unit_test(halves_round_to_nearest_even),
+        cmocka_unit_test(e4m3_rounds_to_nearest_even_and_saturates),
         cmocka_unit_test(pairs_hold_22_bits),
         cmocka_unit_test(a_row_of_pairs_is_its_upper_then_its_lower_halves),
         cmocka_unit_test(draws_do_not_depend_on_threads),

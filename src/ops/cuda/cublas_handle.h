@@ -26,8 +26,15 @@ typedef struct heddle_cublas_product {
     cublasComputeType_t compute;
     int batches; // 0: one product, no strides
     long long stride_a, stride_b, stride_output;
+    const float *scale_a, *scale_b; // on the device, for fp8 by cuBLASLt: multiplied into alpha; NULL: none
 } heddle_cublas_product;
 heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cublas_product *product);
+
+// An operand as cuBLAS takes it: itself, or where it is not aligned, a copy at *room. Moves *room on behind it either
+// way, by at most HEDDLE_CUBLAS_ALIGNMENT more than its bytes; *room starts aligned.
+enum { HEDDLE_CUBLAS_ALIGNMENT = 16 }; // suits the tensor cores' loads
+heddle_status heddle_cublas_align(const heddle_call *call, const void *operand, size_t bytes, char **room,
+                                  const void **found);
 
 // The product of a matmul, from the call's first two inputs to its first output.
 heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,

@@ -69,6 +69,13 @@ static heddle_status describe(lt_call *lt, const heddle_cublas_product *product,
         HEDDLE_TRY(set(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
         HEDDLE_TRY(set(lt, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
     }
+    if (product->scale_a) {
+        // Off, which is the default, too: short sums of fp8 are added up in float32 at intervals.
+        const int8_t fast = 0;
+        HEDDLE_TRY(set(lt, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
+        HEDDLE_TRY(set(lt, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &product->scale_b, sizeof product->scale_b));
+        HEDDLE_TRY(set(lt, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &product->scale_a, sizeof product->scale_a));
+    }
     uint64_t rows_b = product->transpose_b ? k : n, columns_b = product->transpose_b ? n : k;
     uint64_t rows_a = product->transpose_a ? m : k, columns_a = product->transpose_a ? k : m;
     HEDDLE_CUDA_TRY(cublasLtMatrixLayoutInit(&lt->first, product->type, rows_b, columns_b, (int64_t)rows_b));

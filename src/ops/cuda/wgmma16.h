@@ -5,6 +5,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include "ops/cuda/hopper.h"
 
@@ -128,3 +129,23 @@ WGMMA8(64, 32, 32, 33, 34)
 WGMMA8(128, 64, 64, 65, 66)
 WGMMA8(224, 112, 112, 113, 114)
 WGMMA8(256, 128, 128, 129, 130)
+
+// The same of e4m3, summed in float32, of which the tensor cores of Hopper keep about 14 bits.
+#define WGMMA_E4M3(columns, count, a, b, add)                                                                          \
+    template <> struct wgmma16<columns, __nv_fp8_e4m3> {                                                               \
+        template <int MMajorA, int MMajorB>                                                                            \
+        HOPPER_DEVICE void multiply(float (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                   \
+        {                                                                                                              \
+            static_assert(!MMajorA && !MMajorB, "wgmma reads e4m3 K-major alone");                                     \
+            asm volatile("{\n\t"                                                                                       \
+                         ".reg .pred add;\n\t"                                                                         \
+                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns "k32.f32.e4m3.e4m3 {" WGMMA16_NAMES_##count      \
+                         "}, %" #a ", %" #b ", add, 1, 1;\n\t"                                                         \
+                         "}"                                                                                           \
+                         : WGMMA16_D##count(d)                                                                         \
+                         : "l"(from_a), "l"(from_b), "r"(add_to));                                                     \
+        }                                                                                                              \
+    };
+WGMMA_E4M3(64, 32, 32, 33, 34)
+WGMMA_E4M3(128, 64, 64, 65, 66)

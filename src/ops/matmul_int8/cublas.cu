@@ -10,11 +10,7 @@
 
 #include "heddle/ops.h"
 
-enum {
-    BLOCK = 256,
-    ALIGNMENT = 16
-}; // threads: one thread per element; alignment in bytes that suits the tensor
-   // cores' loads
+enum { BLOCK = 256 }; // threads: one thread per element
 
 // output (m, n) = scale_a (m) * scale_b (n) * sums (m, n)
 __global__ static void scale(const int32_t *sums, const float *scale_a, const float *scale_b, float *output, int n,
@@ -23,22 +19,6 @@ __global__ static void scale(const int32_t *sums, const float *scale_a, const fl
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (at < elements)
         output[at] = scale_a[at / n] * scale_b[at % n] * (float)sums[at];
-}
-
-// The operand itself, or a copy of it at `place`.
-static heddle_status align(const heddle_call *call, const void *operand, size_t bytes, void *place, const void **found)
-{
-    *found = operand;
-    if ((uintptr_t)operand % ALIGNMENT == 0)
-        return HEDDLE_OK;
-    *found = place;
-    return HEDDLE_CUDA_CHECK(
-        cudaMemcpyAsync(place, operand, bytes, cudaMemcpyDeviceToDevice, heddle_cuda_stream_of(call)));
-}
-
-static size_t rounded(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 // sums (m, n) = a (m, k) * b (n, k)ᵀ; column-major it is sumsᵀ = op(b) * aᵀ, the operands swapped.
@@ -53,18 +33,18 @@ static heddle_status multiply(const heddle_call *call, const heddle_matmul_int8_
                                           shape->n, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
 }
 
-// workspace: the sums (m, n), then room for a copy of a and of b
+// workspace: room for a copy of a and of b, then the sums (m, n)
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_int8_shape *shape = (const heddle_matmul_int8_shape *)call->shape;
-    size_t elements = (size_t)shape->m * shape->n, bytes_a = (size_t)shape->m * shape->k;
+    size_t elements = (size_t)shape->m * shape->n;
     if (elements == 0)
         return HEDDLE_OK;
-    char *room = (char *)call->workspace + rounded(elements * sizeof(int32_t));
-    int32_t *sums = (int32_t *)call->workspace;
+    char *room = (char *)call->workspace;
     const void *a, *b;
-    HEDDLE_TRY(align(call, call->input[0], bytes_a, room, &a));
-    HEDDLE_TRY(align(call, call->input[1], (size_t)shape->n * shape->k, room + rounded(bytes_a), &b));
+    HEDDLE_TRY(heddle_cublas_align(call, call->input[0], (size_t)shape->m * shape->k, &room, &a));
+    HEDDLE_TRY(heddle_cublas_align(call, call->input[1], (size_t)shape->n * shape->k, &room, &b));
+    int32_t *sums = (int32_t *)room;
     HEDDLE_TRY(multiply(call, shape, a, b, sums));
     scale<<<heddle_ceil_div((long long)elements, BLOCK), BLOCK, 0, heddle_cuda_stream_of(call)>>>(
         sums, (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0], shape->n,

@@ -1,0 +1,393 @@
+// The kernel of matmul_bf16's 06_wgmma_persistent_clusters and matmul_fp8's 04_wgmma: persistent blocks in clusters of
+// two that share their loads, and store a tile behind the first products of the next. `Element` is the type of the
+// operands, __nv_bfloat16 or __nv_fp8_e4m3; the output is bf16. The former's comment explains the technique.
+//
+// hopper.h describes the layout of tile and swizzle. A stage has 128 bytes of k of each operand, whatever their type.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+
+#include "heddle/ops.h"
+#include "ops/cuda/hopper.h"
+#include "ops/cuda/rung.h"
+#include "ops/cuda/wgmma16.h"
+
+enum {
+    CLUSTER = 2,
+    CONSUMERS = 2,                         // warpgroups that multiply, 64 rows of the tile each
+    TILE_M = 64 * CONSUMERS,               // rows of the output per block
+    STEP_BYTES = 32,                       // of k per wgmma
+    STEPS = HOPPER_ROW_BYTES / STEP_BYTES, // wgmmas per stage
+    GROUP_ROWS = 8, // cluster tiles of 256 rows: 8 by 8 of 256 by 256 are about one wave of clusters
+    BOX = 64,       // rows and columns of an M-major box and of the output's, of 16 bits
+    BOX_BYTES = BOX * HOPPER_ROW_BYTES,
+    A_BYTES = TILE_M * HOPPER_ROW_BYTES,
+    OUT_BOXES = 2,               // of the output, staged for the store, per consumer
+    STAGES_BYTES = 4 * 48 << 10, // what shared memory holds beside the output buffers
+    MOST_STAGES = 8,
+    SHARED_BYTES = STAGES_BYTES + CONSUMERS * OUT_BOXES * BOX_BYTES + HOPPER_ROWS_BYTES,
+    THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
+    // 65536 registers per SM: the producer needs few, a consumer needs 128 for its tile alone.
+    PRODUCER_REGISTERS = 40,
+    CONSUMER_REGISTERS = 232,
+};
+
+// What depends on the columns of the output per block: 256, the most one wgmma handles, 192, 128 or 64.
+template <int TILE_N> struct tile {
+    enum {
+        HALF = TILE_N / CLUSTER, // columns of b that a block loads for both
+        STAGE_BYTES = A_BYTES + TILE_N * HOPPER_ROW_BYTES,
+        STAGES = STAGES_BYTES / STAGE_BYTES,
+        BOXES = TILE_N / BOX, // of the output
+        SUMS = TILE_N / 2,    // per thread: a warpgroup has 64 rows
+        // An M-major box holds 64 columns. If HALF is not a number of boxes, a block loads half of their k instead.
+        HALVES_K = (int)HALF % (int)BOX != 0,
+        B_ROWS = HALVES_K ? BOX / CLUSTER : BOX,
+    };
+    static_assert((int)STAGES <= (int)MOST_STAGES, "a barrier for every stage");
+};
+
+// What depends on the type of the operands.
+template <typename Element> struct operand;
+template <> struct operand<__nv_bfloat16> {
+    enum { TILE_K = 64, PROMOTES = 0, MOST_COLUMNS = 256, MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
+};
+// wgmma has e4m3 K-major alone, and keeps 14 bits of its sums. Those of one stage, 128 of k, are added to others in
+// float32 ("promoted"), which takes as many registers again: a tile has half as many columns.
+template <> struct operand<__nv_fp8_e4m3> {
+    enum { TILE_K = 128, PROMOTES = 1, MOST_COLUMNS = 128, MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_UINT8 };
+};
+
+// The factor of a product: alpha, and for fp8 the operands' scales, which are in device memory.
+template <typename Element> struct factors {
+    __device__ float times(float alpha) const
+    {
+        return alpha;
+    }
+};
+template <> struct factors<__nv_fp8_e4m3> {
+    const float *scale_a, *scale_b;
+    __device__ float times(float alpha) const
+    {
+        return alpha * (*scale_a * *scale_b);
+    }
+};
+
+// Barriers of the stages. full counts bytes. empty counts the consumers of both blocks, because both are written to.
+struct pipeline {
+    uint64_t full[MOST_STAGES], empty[MOST_STAGES];
+};
+
+// A place in the ring of stages.
+struct stage {
+    int index;
+    unsigned phase;
+};
+
+template <int TILE_N> __device__ static void advance(stage *at)
+{
+    if (++at->index == tile<TILE_N>::STAGES) {
+        at->index = 0;
+        at->phase ^= 1;
+    }
+}
+
+// The stage before this one.
+template <int TILE_N> __device__ static int before(const stage *at)
+{
+    return at->index == 0 ? tile<TILE_N>::STAGES - 1 : at->index - 1;
+}
+
+// The cluster's tiles, CLUSTER blocks high, and where number `index` of them starts.
+template <int TILE_N> __device__ static int tile_count(const heddle_matmul_shape *shape)
+{
+    return (shape->m + CLUSTER * TILE_M - 1) / (CLUSTER * TILE_M) * ((shape->n + TILE_N - 1) / TILE_N);
+}
+
+template <int TILE_N>
+__device__ static void place_tile(const heddle_matmul_shape *shape, int index, int *row, int *column)
+{
+    int tiles_m = (shape->m + CLUSTER * TILE_M - 1) / (CLUSTER * TILE_M), tiles_n = (shape->n + TILE_N - 1) / TILE_N;
+    int in_group = GROUP_ROWS * tiles_n, first = index / in_group * GROUP_ROWS;
+    int rows = min(tiles_m - first, (int)GROUP_ROWS), rest = index % in_group;
+    *row = (first + rest % rows) * CLUSTER * TILE_M;
+    *column = rest / rows * TILE_N;
+}
+
+// One thread fills stages as they become free: 128 rows of a for this block, half of b's columns for both.
+template <typename Element, int TILE_N, int MMajorA, int MMajorB>
+__device__ static void produce(const heddle_matmul_shape *shape, const CUtensorMap *map_a, const CUtensorMap *map_b,
+                               unsigned char *stages, pipeline *barriers, unsigned rank)
+{
+    typedef tile<TILE_N> T;
+    const int TILE_K = operand<Element>::TILE_K;
+    const uint16_t both = (1 << CLUSTER) - 1;
+    stage at = {0, 0};
+    for (int index = blockIdx.x / CLUSTER; index < tile_count<TILE_N>(shape); index += gridDim.x / CLUSTER) {
+        int row, column;
+        place_tile<TILE_N>(shape, index, &row, &column);
+        row += (int)rank * TILE_M;
+        for (int p = 0; p < shape->k; p += TILE_K) {
+            unsigned char *a = stages + at.index * T::STAGE_BYTES, *b = a + A_BYTES;
+            uint64_t *full = &barriers->full[at.index];
+            mbarrier_wait(&barriers->empty[at.index], at.phase ^ 1);
+            mbarrier_arrive_expect(full, T::STAGE_BYTES);
+            if (!MMajorA)
+                tma_load(a, map_a, p, row, full);
+            for (int box = 0; MMajorA && box < TILE_M / BOX; box++)
+                tma_load(a + box * BOX_BYTES, map_a, row + box * BOX, p, full);
+            if (!MMajorB)
+                tma_load_multicast(b + rank * T::HALF * HOPPER_ROW_BYTES, map_b, p, column + (int)rank * T::HALF, full,
+                                   both);
+            for (int box = 0; MMajorB && T::HALVES_K && box < TILE_N; box += BOX)
+                tma_load_multicast(b + (box + rank * T::B_ROWS) * HOPPER_ROW_BYTES, map_b, column + box,
+                                   p + (int)rank * T::B_ROWS, full, both);
+            for (int box = (int)rank * T::HALF; MMajorB && !T::HALVES_K && box < ((int)rank + 1) * T::HALF; box += BOX)
+                tma_load_multicast(b + box * HOPPER_ROW_BYTES, map_b, column + box, p, full, both);
+            advance<TILE_N>(&at);
+        }
+    }
+}
+
+// Tells the producers of both blocks that this warpgroup has read a stage.
+__device__ static void release(pipeline *barriers, int index)
+{
+    if (threadIdx.x % HOPPER_WARPGROUP < CLUSTER)
+        mbarrier_arrive_at(&barriers->empty[index], threadIdx.x % HOPPER_WARPGROUP);
+}
+
+// totals = first ? sums : totals + sums, in float32.
+template <int SUMS> __device__ static void promote(float (&totals)[SUMS], float (&sums)[SUMS], bool first)
+{
+    wgmma_settle(sums);
+#pragma unroll
+    for (int i = 0; i < SUMS; i++)
+        totals[i] = first ? sums[i] : totals[i] + sums[i];
+    wgmma_settle(totals); // the next product overwrites the sums
+}
+
+// The products of one stage; `first`: the stage begins a tile and its sums. On return the products of the stage before
+// are done, and it is released: one group of products is always in flight. If sums are promoted, those of this stage
+// are done and in `totals`; meanwhile the tensor cores have the other warpgroup's products.
+template <typename Element, int TILE_N, int MMajorA, int MMajorB>
+__device__ static void multiply(float (&sums)[TILE_N / 2], float (&totals)[TILE_N / 2], const unsigned char *stages,
+                                pipeline *barriers, stage *at, bool first, int consumer)
+{
+    const bool promotes = operand<Element>::PROMOTES;
+    const int m_major = STEP_BYTES / (int)sizeof(Element) * HOPPER_ROW_BYTES;
+    const int next_a = MMajorA ? m_major : (int)STEP_BYTES, next_b = MMajorB ? m_major : (int)STEP_BYTES;
+    const unsigned char *from = stages + at->index * tile<TILE_N>::STAGE_BYTES;
+    uint64_t a = wgmma_descriptor(from + consumer * BOX_BYTES, BOX_BYTES);
+    uint64_t b = wgmma_descriptor(from + A_BYTES, BOX_BYTES);
+    mbarrier_wait(&barriers->full[at->index], at->phase);
+    wgmma_fence();
+    for (int step = 0; step < STEPS; step++)
+        wgmma16<TILE_N, Element>::template multiply<MMajorA, MMajorB>(sums, wgmma_descriptor_at(a, step * next_a),
+                                                                      wgmma_descriptor_at(b, step * next_b),
+                                                                      (!promotes && !first) || step > 0);
+    wgmma_commit();
+    wgmma_wait<promotes ? 0 : 1>();
+    if (promotes)
+        release(barriers, at->index);
+    else if (!first)
+        release(barriers, before<TILE_N>(at));
+    if (promotes)
+        promote(totals, sums, first);
+    advance<TILE_N>(at);
+}
+
+// packed = factor * sums + beta * output, rounded: two columns in each. The output is read where it exists.
+template <int SUMS>
+__device__ static void pack(uint32_t (&packed)[SUMS / 2], float (&sums)[SUMS], float factor,
+                            const heddle_matmul_shape *shape, const __nv_bfloat16 *output, int row, int column)
+{
+    int lane = threadIdx.x % 32, warp = threadIdx.x % HOPPER_WARPGROUP / 32;
+    if (factor != 1.0f)
+        for (int i = 0; i < SUMS; i++)
+            sums[i] *= factor;
+    for (int i = 0; shape->beta != 0.0f && i < SUMS; i += 2) {
+        int at_row = row + warp * 16 + i / 2 % 2 * 8 + lane / 4, at_column = column + i / 4 * 8 + lane % 4 * 2;
+        if (at_row >= shape->m || at_column >= shape->n)
+            continue;
+        __nv_bfloat162 old = *(const __nv_bfloat162 *)&output[(size_t)at_row * shape->n + at_column];
+        sums[i] += shape->beta * __low2float(old);
+        sums[i + 1] += shape->beta * __high2float(old);
+    }
+    for (int i = 0; i < SUMS / 2; i++) {
+        __nv_bfloat162 pair = __floats2bfloat162_rn(sums[2 * i], sums[2 * i + 1]);
+        packed[i] = *(uint32_t *)&pair;
+    }
+}
+
+// 64 of the columns of a packed tile to the output at (row, column), through shared memory.
+template <int PACKED>
+__device__ static void store(const uint32_t (&packed)[PACKED], int box, const CUtensorMap *map_output,
+                             unsigned char *boxes, int row, int column, int consumer)
+{
+    int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, in_box = thread / 32 * 16 + lane % 16;
+    unsigned char *place = boxes + box % OUT_BOXES * BOX_BYTES;
+    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; after an odd
+    // number of boxes the next tile starts with the place just used.
+    if (thread == 0)
+        tma_store_wait_read<PACKED / 16 % OUT_BOXES == 0 ? OUT_BOXES - 1 : 0>();
+    warpgroup_sync(1 + consumer);
+    // 16 by 16 per warp at a time; 16-byte chunks swizzled by the row, as TMA reads them.
+    for (int pair = 0; pair < BOX / 16; pair++) {
+        int first = box * 16 + pair * 4, chunk = pair * 2 + lane / 16;
+        stmatrix_x4(place + in_box * HOPPER_ROW_BYTES + (chunk ^ in_box % 8) * 16, packed[first], packed[first + 1],
+                    packed[first + 2], packed[first + 3]);
+    }
+    tma_fence_written();
+    warpgroup_sync(1 + consumer);
+    if (thread == 0) {
+        tma_store(map_output, place, column + box * BOX, row);
+        tma_store_commit();
+    }
+}
+
+// A warpgroup's 64 rows of every tile. A finished tile waits in `packed` and is stored behind the products of the next.
+template <typename Element, int TILE_N, int MMajorA, int MMajorB>
+__device__ static void consume(const heddle_matmul_shape *shape, float factor, const CUtensorMap *map_output,
+                               const __nv_bfloat16 *output, unsigned char *stages, pipeline *barriers, unsigned rank,
+                               int consumer)
+{
+    unsigned char *boxes = stages + STAGES_BYTES + consumer * OUT_BOXES * BOX_BYTES;
+    const int TILE_K = operand<Element>::TILE_K, steps = (shape->k + TILE_K - 1) / TILE_K;
+    stage at = {0, 0};
+    float sums[tile<TILE_N>::SUMS], totals[tile<TILE_N>::SUMS]; // those only if sums are promoted
+    uint32_t packed[tile<TILE_N>::SUMS / 2];
+    int packed_row = -1, packed_column = 0; // -1: nothing waits
+    for (int index = blockIdx.x / CLUSTER; index < tile_count<TILE_N>(shape); index += gridDim.x / CLUSTER) {
+        int row, column;
+        place_tile<TILE_N>(shape, index, &row, &column);
+        row += (int)rank * TILE_M + consumer * 64;
+#pragma unroll
+        for (int box = 0; box < tile<TILE_N>::BOXES; box++) {
+            if (box < steps)
+                multiply<Element, TILE_N, MMajorA, MMajorB>(sums, totals, stages, barriers, &at, box == 0, consumer);
+            if (packed_row >= 0)
+                store(packed, box, map_output, boxes, packed_row, packed_column, consumer);
+        }
+        for (int step = tile<TILE_N>::BOXES; step < steps; step++)
+            multiply<Element, TILE_N, MMajorA, MMajorB>(sums, totals, stages, barriers, &at, false, consumer);
+        if (!operand<Element>::PROMOTES) {
+            wgmma_wait<0>();
+            release(barriers, before<TILE_N>(&at));
+        }
+        pack<tile<TILE_N>::SUMS>(packed, operand<Element>::PROMOTES ? totals : sums, factor, shape, output, row,
+                                 column);
+        packed_row = row, packed_column = column;
+    }
+#pragma unroll
+    for (int box = 0; box < tile<TILE_N>::BOXES; box++)
+        store(packed, box, map_output, boxes, packed_row, packed_column, consumer);
+    if (threadIdx.x % HOPPER_WARPGROUP == 0)
+        tma_store_wait_read<0>();
+}
+
+// a: (m, k) or M-major (k, m); b: (n, k) or M-major (k, n); output: (m, n)
+template <typename Element, int TILE_N, int MMajorA, int MMajorB>
+__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    matmul_persistent(const heddle_matmul_shape shape, const __grid_constant__ CUtensorMap map_a,
+                      const __grid_constant__ CUtensorMap map_b, const __grid_constant__ CUtensorMap map_output,
+                      const __nv_bfloat16 *output, const factors<Element> factor)
+{
+    extern __shared__ unsigned char shared[];
+    __shared__ pipeline barriers;
+    unsigned char *stages =
+        shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
+    const unsigned rank = cluster_rank();
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
+    if (threadIdx.x == 0) {
+        tma_prefetch_map(&map_a);
+        tma_prefetch_map(&map_b);
+        tma_prefetch_map(&map_output);
+        for (int i = 0; i < tile<TILE_N>::STAGES; i++) {
+            mbarrier_init(&barriers.full[i], 1);
+            mbarrier_init(&barriers.empty[i], CLUSTER * CONSUMERS);
+        }
+        mbarrier_init_fence();
+    }
+    cluster_sync();
+    if (warpgroup == 0) {
+        registers_give_back<PRODUCER_REGISTERS>();
+        if (threadIdx.x == 0)
+            produce<Element, TILE_N, MMajorA, MMajorB>(&shape, &map_a, &map_b, stages, &barriers, rank);
+    } else {
+        registers_take<CONSUMER_REGISTERS>();
+        consume<Element, TILE_N, MMajorA, MMajorB>(&shape, factor.times(shape.alpha), &map_output, output, stages,
+                                                   &barriers, rank, warpgroup - 1);
+    }
+    // No block exits while the other may still write to its shared memory.
+    cluster_sync();
+}
+
+// What a launch is about: the product of the call's first two inputs, to its first output.
+template <typename Element> struct persistent_product {
+    heddle_matmul_shape shape;
+    factors<Element> factor;
+    const char *rung;
+};
+
+template <typename Element, int TILE_N, int MMajorA, int MMajorB>
+static heddle_status launch_tile(const heddle_call *call, const persistent_product<Element> *product)
+{
+    const int m = product->shape.m, n = product->shape.n, k = product->shape.k, size = sizeof(Element);
+    const CUtensorMapDataType type = (CUtensorMapDataType)operand<Element>::MAP_TYPE;
+    CUtensorMap a, b, output;
+    heddle_status status = tma_map(&a, type, size, call->input[0], MMajorA ? k : m, MMajorA ? m : k,
+                                   MMajorA ? (int)operand<Element>::TILE_K : (int)TILE_M);
+    if (status == HEDDLE_OK)
+        status = tma_map(&b, type, size, call->input[1], MMajorB ? k : n, MMajorB ? n : k,
+                         MMajorB ? (int)tile<TILE_N>::B_ROWS : (int)tile<TILE_N>::HALF);
+    if (status == HEDDLE_OK)
+        status = tma_map(&output, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, sizeof(__nv_bfloat16), call->output[0], m, n, BOX);
+    if (status != HEDDLE_OK)
+        return status;
+    auto kernel = matmul_persistent<Element, TILE_N, MMajorA, MMajorB>;
+    cudaStream_t stream = heddle_cuda_stream_of(call);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    unsigned tiles = heddle_ceil_div(m, CLUSTER * TILE_M) * heddle_ceil_div(n, TILE_N);
+    unsigned clusters = heddle_cuda_multiprocessors() / CLUSTER;
+    kernel<<<(clusters < tiles ? clusters : tiles) * CLUSTER, THREADS, SHARED_BYTES, stream>>>(
+        product->shape, a, b, output, (const __nv_bfloat16 *)call->output[0], product->factor);
+    return heddle_cuda_launched(product->rung);
+}
+
+// Columns of a tile: the width for which the rounds of clusters take least time. A consumer reads 64 rows of a and all
+// columns of b for each product, which for narrow tiles takes longer than the product itself.
+static int choose_columns(const heddle_matmul_shape *shape, int most)
+{
+    const struct {
+        int columns, time; // of a tile, in any unit
+    } widths[] = {{256, 320}, {192, 248}, {128, 192}, {64, 128}};
+    const long long rows = heddle_ceil_div(shape->m, CLUSTER * TILE_M),
+                    clusters = heddle_cuda_multiprocessors() / CLUSTER;
+    int best = 0;
+    long long least = 0;
+    for (auto width : widths) {
+        if (width.columns > most)
+            continue;
+        long long rounds = heddle_ceil_div(rows * heddle_ceil_div(shape->n, width.columns), clusters);
+        if (best == 0 || rounds * width.time < least) {
+            least = rounds * width.time;
+            best = width.columns;
+        }
+    }
+    return best;
+}
+
+template <typename Element, int MMajorA, int MMajorB>
+static heddle_status persistent_launch(const heddle_call *call, const persistent_product<Element> *product)
+{
+    const int columns = choose_columns(&product->shape, operand<Element>::MOST_COLUMNS);
+    if constexpr ((int)operand<Element>::MOST_COLUMNS > 128) {
+        if (columns == 256)
+            return launch_tile<Element, 256, MMajorA, MMajorB>(call, product);
+        if (columns == 192)
+            return launch_tile<Element, 192, MMajorA, MMajorB>(call, product);
+    }
+    return columns == 128 ? launch_tile<Element, 128, MMajorA, MMajorB>(call, product)
+                          : launch_tile<Element, 64, MMajorA, MMajorB>(call, product);
+}

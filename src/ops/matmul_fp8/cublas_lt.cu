@@ -1,0 +1,40 @@
+// matmul_fp8 by cuBLASLt, the fastest of the algorithms that it lists, found by trial at the first call for a shape. It
+// multiplies by both scales itself. Its algorithms for fp8 need aligned operands; others are copied.
+//
+// Its fast accumulation is off: then it adds up the tensor cores' short sums in float32 at intervals, as rung 4 does.
+//
+// Limited by: the tensor cores and their power.
+
+#include "ops/cuda/cublas_lt_product.h"
+
+#include <stdint.h>
+
+static heddle_cublas_product product_of(const heddle_call *call, const heddle_matmul_fp8_shape *shape)
+{
+    const heddle_matmul_shape product_shape = {
+        .m = shape->m, .n = shape->n, .k = shape->k, .transpose_a = 0, .transpose_b = 1, .alpha = 1, .beta = 0};
+    heddle_cublas_product product = heddle_cublas_matmul(call, &product_shape, CUDA_R_8F_E4M3, CUBLAS_COMPUTE_32F);
+    product.output_type = CUDA_R_16BF;
+    product.scale_a = (const float *)call->input[2];
+    product.scale_b = (const float *)call->input[3];
+    return product;
+}
+
+// workspace: room for a copy of a, of b, and for the output (m, n)
+static heddle_status launch(const heddle_call *call)
+{
+    const heddle_matmul_fp8_shape *shape = (const heddle_matmul_fp8_shape *)call->shape;
+    const size_t m = shape->m, n = shape->n, k = shape->k;
+    heddle_cublas_product product = product_of(call, shape);
+    char *room = (char *)call->workspace;
+    HEDDLE_TRY(heddle_cublas_align(call, call->input[0], m * k, &room, &product.a));
+    HEDDLE_TRY(heddle_cublas_align(call, call->input[1], n * k, &room, &product.b));
+    if ((uintptr_t)call->output[0] % HEDDLE_CUBLAS_ALIGNMENT == 0)
+        return heddle_cublas_lt_multiply(call, &product, NULL);
+    product.output = room;
+    HEDDLE_TRY(heddle_cublas_lt_multiply(call, &product, NULL));
+    return HEDDLE_CUDA_CHECK(cudaMemcpyAsync(call->output[0], room, m * n * sizeof(uint16_t), cudaMemcpyDeviceToDevice,
+                                             heddle_cuda_stream_of(call)));
+}
+
+HEDDLE_CUDA_RUNG("matmul_fp8", "cublas_lt", launch)
