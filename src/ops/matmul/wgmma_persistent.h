@@ -33,7 +33,7 @@ enum {
     CONSUMER_REGISTERS = 232,
 };
 
-// What depends on the columns of the output per block: 256, the most one wgmma handles, 192, 128 or 64.
+// What depends on the columns of the output per block: 256, the most one wgmma handles, 128 or 64.
 template <int TILE_N> struct tile {
     enum {
         HALF = TILE_N / CLUSTER, // columns of b that a block loads for both
@@ -41,8 +41,8 @@ template <int TILE_N> struct tile {
         STAGES = STAGES_BYTES / STAGE_BYTES,
         BOXES = TILE_N / BOX, // of the output
         SUMS = TILE_N / 2,    // per thread: a warpgroup has 64 rows
-        // An M-major box holds 64 columns. If HALF is not a number of boxes, a block loads half of their k instead.
-        HALVES_K = (int)HALF % (int)BOX != 0,
+        // An M-major box holds 64 columns. If HALF is less, a block loads half of its k instead.
+        HALVES_K = (int)HALF < (int)BOX,
         B_ROWS = HALVES_K ? BOX / CLUSTER : BOX,
     };
     static_assert((int)STAGES <= (int)MOST_STAGES, "a barrier for every stage");
@@ -140,9 +140,9 @@ __device__ static void produce(const heddle_matmul_shape *shape, const CUtensorM
             if (!MMajorB)
                 tma_load_multicast(b + rank * T::HALF * HOPPER_ROW_BYTES, map_b, p, column + (int)rank * T::HALF, full,
                                    both);
-            for (int box = 0; MMajorB && T::HALVES_K && box < TILE_N; box += BOX)
-                tma_load_multicast(b + (box + rank * T::B_ROWS) * HOPPER_ROW_BYTES, map_b, column + box,
-                                   p + (int)rank * T::B_ROWS, full, both);
+            if (MMajorB && T::HALVES_K)
+                tma_load_multicast(b + rank * T::B_ROWS * HOPPER_ROW_BYTES, map_b, column, p + (int)rank * T::B_ROWS,
+                                   full, both);
             for (int box = (int)rank * T::HALF; MMajorB && !T::HALVES_K && box < ((int)rank + 1) * T::HALF; box += BOX)
                 tma_load_multicast(b + box * HOPPER_ROW_BYTES, map_b, column + box, p, full, both);
             advance<TILE_N>(&at);
@@ -227,10 +227,10 @@ __device__ static void store(const uint32_t (&packed)[PACKED], int box, const CU
 {
     int thread = threadIdx.x % HOPPER_WARPGROUP, lane = thread % 32, in_box = thread / 32 * 16 + lane % 16;
     unsigned char *place = boxes + box % OUT_BOXES * BOX_BYTES;
-    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; after an odd
-    // number of boxes the next tile starts with the place just used.
+    // Waits until the last store from this place has been read. 16 registers are a box of 64 columns; a tile of
+    // one box always uses the same place.
     if (thread == 0)
-        tma_store_wait_read<PACKED / 16 % OUT_BOXES == 0 ? OUT_BOXES - 1 : 0>();
+        tma_store_wait_read<PACKED / 16 < OUT_BOXES ? 0 : OUT_BOXES - 1>();
     warpgroup_sync(1 + consumer);
     // 16 by 16 per warp at a time; 16-byte chunks swizzled by the row, as TMA reads them.
     for (int pair = 0; pair < BOX / 16; pair++) {
@@ -359,20 +359,15 @@ static heddle_status launch_tile(const heddle_call *call, const persistent_produ
 // columns of b for each product, which for narrow tiles takes longer than the product itself.
 static int choose_columns(const heddle_matmul_shape *shape, int most)
 {
-    const struct {
-        int columns, time; // of a tile, in any unit
-    } widths[] = {{256, 320}, {192, 248}, {128, 192}, {64, 128}};
     const long long rows = heddle_ceil_div(shape->m, CLUSTER * TILE_M),
                     clusters = heddle_cuda_multiprocessors() / CLUSTER;
     int best = 0;
     long long least = 0;
-    for (auto width : widths) {
-        if (width.columns > most)
-            continue;
-        long long rounds = heddle_ceil_div(rows * heddle_ceil_div(shape->n, width.columns), clusters);
-        if (best == 0 || rounds * width.time < least) {
-            least = rounds * width.time;
-            best = width.columns;
+    for (int columns = most; columns >= 64; columns /= 2) {
+        long long rounds = heddle_ceil_div(rows * heddle_ceil_div(shape->n, columns), clusters);
+        if (best == 0 || rounds * (64 + columns) < least) {
+            least = rounds * (64 + columns);
+            best = columns;
         }
     }
     return best;
@@ -382,12 +377,9 @@ template <typename Element, int MMajorA, int MMajorB>
 static heddle_status persistent_launch(const heddle_call *call, const persistent_product<Element> *product)
 {
     const int columns = choose_columns(&product->shape, operand<Element>::MOST_COLUMNS);
-    if constexpr ((int)operand<Element>::MOST_COLUMNS > 128) {
+    if constexpr ((int)operand<Element>::MOST_COLUMNS > 128)
         if (columns == 256)
             return launch_tile<Element, 256, MMajorA, MMajorB>(call, product);
-        if (columns == 192)
-            return launch_tile<Element, 192, MMajorA, MMajorB>(call, product);
-    }
     return columns == 128 ? launch_tile<Element, 128, MMajorA, MMajorB>(call, product)
                           : launch_tile<Element, 64, MMajorA, MMajorB>(call, product);
 }

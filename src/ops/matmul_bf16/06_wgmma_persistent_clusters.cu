@@ -9,8 +9,8 @@
 // a and one half of the 256 columns of b, which TMA delivers to both.
 //
 // Tiles are taken in bands of GROUP_ROWS tile rows. The blocks that run at one time then form nearly a square of the
-// output and read the fewest rows of a and columns of b from device memory. If tiles of 256 columns are too few for all
-// SMs, or the last round of them is for only some, the output is cut into narrower ones, of 192, 128 or 64 columns.
+// output and read the fewest rows of a and columns of b from device memory. An output with too few tiles for all SMs is
+// cut into narrower ones, of 128 or 64 columns.
 //
 // Limited by: the tensor cores and their power: clocks drop before anything else saturates. A warpgroup reads (64 +
 // 256) * 16 * 2 bytes of shared memory in the 128 cycles of a wgmma, 5/8 of its bandwidth.

@@ -64,7 +64,7 @@ static const heddle_rung ladder[] = {
      .unordered = true},
     {"04_loads_ahead", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
      "blocks that stay load the next tile while this one looks back: limited by memory bandwidth", NULL,
-     look_back_workspace, .unordered = true},
+     look_back_workspace, .unordered = true, .shared_bytes = HEDDLE_SCAN_TILE_BYTES},
 };
 
 const heddle_op heddle_op_scan = {

@@ -26,7 +26,7 @@ enum {
     SECTOR = 8,                    // elements of a sector of the memory
     LINE = 32,                     // elements of a line of the cache
     EDGE = LINE,                   // where a block's part of a row of the output may begin
-    MOST_LINES = 7,                // as long as such a part may be
+    MOST_LINES = 11,               // as long as such a part may be
     BLOCKS_PER_SM = 4,             // as many at least, if the matrix is large enough
 };
 
