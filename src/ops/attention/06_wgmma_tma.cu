@@ -15,29 +15,13 @@
 // Limited by: exponentials, of which an SM computes 16 per clock, and by the start and end of each block: no other
 // block fits beside it.
 
-#include "ops/attention/attention_16.h"
-#include "ops/cuda/element16.h"
-#include "ops/cuda/rung.h"
-#include "ops/cuda/wgmma16.h"
+#include "ops/attention/attention_hopper.h"
 
 typedef heddle_attention_shape attention_shape;
 
 enum {
-    CONSUMERS = 2,
-    WARPGROUP_ROWS = 64,
     QUERIES = CONSUMERS * WARPGROUP_ROWS, // of a block
-    BOX = 64,                             // columns of a box: 128 bytes
-    STEP = 16,                            // k of one wgmma
-    STEP_BYTES = STEP * 2,
     STAGES = 2,
-    THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    PRODUCER_REGISTERS = 24,
-    CONSUMER_REGISTERS = 240,
-};
-
-// A tile of Rows rows of q, k or v in boxes of 64 columns.
-template <int Size, int Rows> struct hopper_tile {
-    enum { BOXES = Size / BOX, BOX_BYTES = Rows * HOPPER_ROW_BYTES, BYTES = BOXES * BOX_BYTES };
 };
 
 template <int Size, int Keys> struct hopper_block {
@@ -53,26 +37,7 @@ struct pipeline {
     uint64_t full_k[STAGES], full_v[STAGES], empty_k[STAGES], empty_v[STAGES];
 };
 
-// 2 to the power of x in one instruction; 0 for minus infinity.
-__device__ static __forceinline__ float power_of_two(float x)
-{
-    float result;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-    return result;
-}
-
 // --- producer --------------------------------------------------------------------------------------------------------
-
-// Copies a tile whose first row is `row` of head `head`. The map has three dimensions, so that rows behind the head's
-// last are zero and not the next head's.
-template <int Size, int Rows>
-__device__ static void load_tile(unsigned char *tile, const CUtensorMap *map, int row, int head, uint64_t *full)
-{
-    typedef hopper_tile<Size, Rows> type;
-    mbarrier_arrive_expect(full, type::BYTES);
-    for (int box = 0; box < type::BOXES; box++)
-        tma_load3(tile + box * type::BOX_BYTES, map, box * BOX, row, head, full);
-}
 
 // One thread fills places as they become free. The phase of a place's barrier changes every STAGES tiles.
 template <int Size, int Keys>
@@ -99,35 +64,6 @@ __device__ static __forceinline__ void release(uint64_t *empty)
 {
     if (threadIdx.x % HOPPER_WARPGROUP == 0)
         mbarrier_arrive(empty);
-}
-
-// Starts score (64, Keys) = q (64, Size) * k (Keys, Size)ᵀ.
-template <typename Element, int Size, int Keys>
-__device__ static __forceinline__ void start_scores(float (&score)[Keys / 2], const unsigned char *tile_q,
-                                                    const unsigned char *tile_k)
-{
-    const int bytes_q = hopper_tile<Size, QUERIES>::BOX_BYTES, bytes_k = hopper_tile<Size, Keys>::BOX_BYTES;
-    const uint64_t q = wgmma_descriptor(tile_q, bytes_q), k = wgmma_descriptor(tile_k, bytes_k);
-#pragma unroll
-    for (int step = 0; step < Size / STEP; step++) {
-        const int box = step / (BOX / STEP), at = step % (BOX / STEP) * STEP_BYTES;
-        wgmma16<Keys, Element>::template multiply<0, 0>(score, wgmma_descriptor_at(q, box * bytes_q + at),
-                                                        wgmma_descriptor_at(k, box * bytes_k + at), step > 0);
-    }
-    wgmma_commit();
-}
-
-// Starts sums (64, Size) = weights (64, Keys) * v (Keys, Size) + (add ? sums : 0).
-template <typename Element, int Size, int Keys>
-__device__ static __forceinline__ void start_sums(float (&sums)[Size / 2], const uint32_t (&weights)[Keys / STEP][4],
-                                                  const unsigned char *tile_v, int add)
-{
-    const uint64_t v = wgmma_descriptor(tile_v, hopper_tile<Size, Keys>::BOX_BYTES);
-#pragma unroll
-    for (int step = 0; step < Keys / STEP; step++)
-        wgmma16_rows<Size, Element>::template multiply<1>(
-            sums, weights[step], wgmma_descriptor_at(v, step * STEP * HOPPER_ROW_BYTES), add || step > 0);
-    wgmma_commit();
 }
 
 // The largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until the end.
@@ -178,17 +114,6 @@ __device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_stat
     }
 }
 
-// Weights in 16 bits as wgmma takes rows: of 16 columns, the two rows of the first 8, then those of the other 8.
-template <typename Element, int Keys>
-__device__ static __forceinline__ void pack(uint32_t (&weights)[Keys / STEP][4], const float (&score)[Keys / 2])
-{
-#pragma unroll
-    for (int i = 0; i < Keys / 4; i++) {
-        typename rows_element<Element>::pair both = rows_element<Element>::round(score[i * 2], score[i * 2 + 1]);
-        weights[i / 4][i % 4] = *(const uint32_t *)&both;
-    }
-}
-
 // This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
 template <typename Element, int Size, int Keys>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const unsigned char *tile_q,
@@ -210,7 +135,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
     mbarrier_wait(&barriers->q, 0);
     mbarrier_wait(&barriers->full_k[0], 0);
     wgmma_fence();
-    start_scores<Element, Size, Keys>(score, tile_q, tiles_k);
+    start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k);
     wgmma_wait<0>();
     wgmma_settle(score);
     release(&barriers->empty_k[0]);
@@ -223,7 +148,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         mbarrier_wait(&barriers->full_k[place], number / STAGES & 1);
         hopper_turn_begin(consumer);
         wgmma_fence();
-        start_scores<Element, Size, Keys>(score, tile_q, tiles_k + place * bytes);
+        start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k + place * bytes);
         mbarrier_wait(&barriers->full_v[last], (number - 1) / STAGES & 1);
         wgmma_fence();
         start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, number > 1);
@@ -309,25 +234,6 @@ __global__ void __launch_bounds__(THREADS, 1)
 }
 
 // --- launch ----------------------------------------------------------------------------------------------------------
-
-template <typename Element> struct tensor_type;
-template <> struct tensor_type<__nv_bfloat16> {
-    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
-};
-template <> struct tensor_type<__half> {
-    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_FLOAT16 };
-};
-
-// A map of (heads, rows, Size) in boxes of some rows and 64 columns of one head.
-template <typename Element, int Size>
-static heddle_status map_heads(CUtensorMap *map, const void *from, long long heads, int rows, int box_rows)
-{
-    const cuuint64_t size[3] = {Size, (cuuint64_t)rows, (cuuint64_t)heads};
-    const cuuint64_t pitch[2] = {Size * sizeof(Element), (cuuint64_t)rows * Size * sizeof(Element)};
-    const cuuint32_t box[3] = {BOX, (cuuint32_t)box_rows, 1};
-    return tma_map_boxes(map, (CUtensorMapDataType)tensor_type<Element>::VALUE, from, 3, size, pitch, box,
-                         CU_TENSOR_MAP_SWIZZLE_128B);
-}
 
 template <typename Element, int Size, int Keys> static heddle_status launch_size(const heddle_call *call)
 {
