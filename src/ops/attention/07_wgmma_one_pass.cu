@@ -7,11 +7,11 @@
 // additions changes from run to run, and so do the last bits of grad_q.
 //
 // As in rung 6, one thread loads and two warpgroups multiply, 64 keys each. They compute scores and weights transposed,
-// keys by queries: that is how wgmma takes the weights from registers as rows for the gradients of keys. Only grad_q
+// keys by queries: that is how wgmma takes the weights from registers, as rows for the gradients of keys. Only grad_q
 // needs what both have computed: its factors pass through shared memory, and each warpgroup has one half of the sums.
 //
-// The tensor cores always have products to go on with while exponentials are computed: the next scores are started
-// behind the last product of a tile.
+// A warpgroup always starts the next product before it waits for the last: v by grad_output while it computes weights,
+// grad_v while it computes the scores' gradients, and the next scores while it adds to grad_q.
 //
 //     heddle bench attention_bf16_backward/07_wgmma_one_pass
 //
@@ -325,7 +325,7 @@ __device__ static __forceinline__ void store_keys(Element *to, const float (&sum
 }
 
 // This warpgroup's 64 keys, from `first` on, and tiles begin to end of queries. sums: its part of the first tile of the
-// head. Every wait leaves the products that were started last to go on.
+// head.
 template <typename Element, int Size>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const block_memory<Size> &memory,
                                                pipeline *barriers, int consumer, int first, int head, int begin,
@@ -375,7 +375,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         // The signals are there for both warpgroups. Both have waited for their parts of the tile before: what it was
         // made from may be overwritten. And no thread needs the logs and means any more.
         asm volatile("bar.sync %0, %1;" ::"n"((int)SIGNAL_BARRIER), "n"((int)CONSUMER_THREADS) : "memory");
-        wgmma_wait<0>(); // once per tile, or the compiler would have to keep all sums apart
+        wgmma_wait<0>(); // once per tile: otherwise the compiler finds no registers for all sums
         release(&barriers->empty_q[at.stage]);
         release(&barriers->empty_o[at.stage]);
     };
