@@ -198,7 +198,7 @@ template <typename Element, int Size, int Keys>
 __global__ void __launch_bounds__(THREADS, 1)
     attention_forward_wgmma(const attention_shape shape, const __grid_constant__ CUtensorMap map_q,
                             const __grid_constant__ CUtensorMap map_k, const __grid_constant__ CUtensorMap map_v,
-                            Element *output, float *log_sums)
+                            int group, Element *output, float *log_sums)
 {
     extern __shared__ unsigned char shared[];
     __shared__ pipeline barriers;
@@ -206,8 +206,9 @@ __global__ void __launch_bounds__(THREADS, 1)
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *tiles_k = tile_q + hopper_tile<Size, QUERIES>::BYTES;
     unsigned char *tiles_v = tiles_k + STAGES * hopper_tile<Size, Keys>::BYTES;
-    const int heads = shape.batch * shape.heads, head = blockIdx.x % heads;
-    const int first = (gridDim.x / heads - 1 - blockIdx.x / heads) * QUERIES; // the last queries see most keys
+    const int heads = shape.batch * shape.heads, blocks = gridDim.x / heads; // of each head
+    const hopper_place at = place_block(blockIdx.x, heads, blocks, group);
+    const int head = at.head, first = (blocks - 1 - at.tile) * QUERIES; // the last queries see most keys
     const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / Keys + 1;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
@@ -247,8 +248,9 @@ template <typename Element, int Size, int Keys> static heddle_status launch_size
     auto kernel = attention_forward_wgmma<Element, Size, Keys>;
     const int bytes = hopper_block<Size, Keys>::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    const int group = hopper_group((size_t)shape->keys * Size * 2 * sizeof(Element)); // k and v
     kernel<<<heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads, THREADS, bytes, stream>>>(
-        *shape, q, k, v, (Element *)call->output[0], (float *)call->output[1]);
+        *shape, q, k, v, group, (Element *)call->output[0], (float *)call->output[1]);
     return heddle_cuda_launched("06_wgmma_tma");
 }
 
