@@ -22,6 +22,7 @@ typedef heddle_attention_shape attention_shape;
 enum {
     QUERIES = CONSUMERS * WARPGROUP_ROWS, // of a block
     STAGES = 2,
+    SLACK = 8, // see soften
 };
 
 template <int Size, int Keys> struct hopper_block {
@@ -66,7 +67,8 @@ __device__ static __forceinline__ void release(uint64_t *empty)
         mbarrier_arrive(empty);
 }
 
-// The largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until the end.
+// A number near the largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until
+// the end.
 struct row_state {
     float most[2], sum[2];
 };
@@ -89,10 +91,12 @@ __device__ static __forceinline__ void hide(float (&score)[Keys / 2], const atte
     }
 }
 
-// Scores become weights, 2 to the power of factor * (score - largest). correction: what everything before is to be
-// multiplied by.
+// Scores become weights, 2 to the power of factor * score - most. correction: what everything before is to be
+// multiplied by; the result says whether that changes anything in the warp. Any number near the largest score will do
+// as `most`: it is left alone until weights would grow beyond 2 to the power of SLACK, which is seldom after the first
+// keys.
 template <int Keys>
-__device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_state &state, float factor,
+__device__ static __forceinline__ bool soften(float (&score)[Keys / 2], row_state &state, float factor,
                                               float (&correction)[2])
 {
 #pragma unroll
@@ -101,17 +105,19 @@ __device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_stat
 #pragma unroll
         for (int i = 0; i < Keys / 2; i += 4)
             largest = fmaxf(largest, fmaxf(score[i + half * 2], score[i + half * 2 + 1]));
-        largest = fmaxf(state.most[half], factor * row_largest(largest)); // a number: every query sees key 0
+        largest = factor * row_largest(largest); // of the first tile a number: every query sees key 0
+        const float before = state.most[half], most = largest > before + SLACK ? largest : before;
         float added = 0;
 #pragma unroll
         for (int i = 0; i < Keys / 2; i += 4)
 #pragma unroll
             for (int e = half * 2; e < half * 2 + 2; e++)
-                added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -largest));
-        correction[half] = power_of_two(state.most[half] - largest);
-        state.most[half] = largest;
+                added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -most));
+        correction[half] = power_of_two(before - most);
+        state.most[half] = most;
         state.sum[half] = state.sum[half] * correction[half] + added;
     }
+    return __any_sync(0xffffffffu, correction[0] != 1 || correction[1] != 1);
 }
 
 // This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
@@ -159,13 +165,14 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         release(&barriers->empty_k[place]);
         if (is_hidden(number * Keys))
             hide<Keys>(score, shape, query, number * Keys);
-        soften<Keys>(score, state, factor, correction);
+        const bool corrected = soften<Keys>(score, state, factor, correction);
         wgmma_wait<0>();
         wgmma_settle(sums);
         release(&barriers->empty_v[last]);
+        if (corrected)
 #pragma unroll
-        for (int i = 0; i < Size / 2; i++)
-            sums[i] *= correction[i / 2 % 2];
+            for (int i = 0; i < Size / 2; i++)
+                sums[i] *= correction[i / 2 % 2];
         pack<Element, Keys>(weights, score);
     }
     const int last = (tiles - 1) % STAGES;
@@ -179,6 +186,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         float total = state.sum[half];
         total += __shfl_xor_sync(0xffffffffu, total, 1);
         total += __shfl_xor_sync(0xffffffffu, total, 2);
+        const float factor_of_sums = 1 / total;
         const int row = query + half * 8;
         const size_t place = (size_t)head * shape.queries + row;
         if (row >= shape.queries)
@@ -187,7 +195,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
 #pragma unroll
         for (int i = 0; i < Size / 2; i += 4)
             *(typename element::pair *)(to + i * 2 + lane % 4 * 2) =
-                element::round(sums[i + half * 2] / total, sums[i + half * 2 + 1] / total);
+                element::round(sums[i + half * 2] * factor_of_sums, sums[i + half * 2 + 1] * factor_of_sums);
         if (lane % 4 == 0)
             log_sums[place] = state.most[half] * ln_2 + logf(total);
     }
