@@ -6,14 +6,16 @@
 // reads q, k and v from shared memory itself, and runs beside the other instructions: a warpgroup starts the scores of
 // the next keys and the sums of the last ones, and computes the exponentials of the former while the tensor cores are
 // at the latter. The weights are wgmma's left operand in registers, laid out as the scores came. The warpgroups take
-// turns in starting products, so that one computes exponentials while the tensor cores work for the other.
+// turns in starting products, so that one computes exponentials while the tensor cores work for the other. Without a
+// diagonal there is one block per SM, which goes from one 128 queries to the next and loads for them while it ends the
+// last.
 //
 // hopper.h describes the layout of tile and swizzle.
 //
 //     heddle bench attention_bf16_forward/06_wgmma_tma
 //
-// Limited by: exponentials, of which an SM computes 16 per clock, and by the start and end of each block: no other
-// block fits beside it.
+// Limited by: exponentials, of which an SM computes 16 per clock, and with a diagonal by the start and end of each
+// block: no other block fits beside it.
 
 #include "ops/attention/attention_hopper.h"
 
@@ -34,28 +36,51 @@ template <int Size, int Keys> struct hopper_block {
 
 // Barriers: full counts bytes, empty counts consumers.
 struct pipeline {
-    uint64_t q;
+    uint64_t full_q, empty_q;
     uint64_t full_k[STAGES], full_v[STAGES], empty_k[STAGES], empty_v[STAGES];
 };
+
+// A block's work: 128 queries of a head, and the tiles of keys that they see. Number `index` of all; the last queries
+// see most keys and come first.
+struct job {
+    int head, first, tiles;
+};
+
+__device__ static __forceinline__ int count_jobs(const attention_shape &shape)
+{
+    return (shape.queries + QUERIES - 1) / QUERIES * shape.batch * shape.heads;
+}
+
+template <int Keys> __device__ static __forceinline__ job find_job(const attention_shape &shape, int index, int group)
+{
+    const int blocks = (shape.queries + QUERIES - 1) / QUERIES;
+    const hopper_place at = place_block(index, shape.batch * shape.heads, blocks, group);
+    const int first = (blocks - 1 - at.tile) * QUERIES;
+    return {at.head, first, ((shape.causal ? min(shape.keys, first + QUERIES) : shape.keys) - 1) / Keys + 1};
+}
 
 // --- producer --------------------------------------------------------------------------------------------------------
 
 // One thread fills places as they become free. The phase of a place's barrier changes every STAGES tiles.
 template <int Size, int Keys>
-__device__ static void produce(const CUtensorMap *map_q, const CUtensorMap *map_k, const CUtensorMap *map_v,
-                               unsigned char *tile_q, unsigned char *tiles_k, unsigned char *tiles_v,
-                               pipeline *barriers, int first, int head, int tiles)
+__device__ static void produce(const attention_shape &shape, const CUtensorMap *map_q, const CUtensorMap *map_k,
+                               const CUtensorMap *map_v, unsigned char *tile_q, unsigned char *tiles_k,
+                               unsigned char *tiles_v, pipeline *barriers, int group)
 {
-    load_tile<Size, QUERIES>(tile_q, map_q, first, head, &barriers->q);
-    for (int number = 0; number < tiles; number++) {
-        const int place = number % STAGES;
-        const unsigned before = (number / STAGES & 1) ^ 1; // the first wait for a place returns at once
-        mbarrier_wait(&barriers->empty_k[place], before);
-        load_tile<Size, Keys>(tiles_k + place * hopper_tile<Size, Keys>::BYTES, map_k, number * Keys, head,
-                              &barriers->full_k[place]);
-        mbarrier_wait(&barriers->empty_v[place], before);
-        load_tile<Size, Keys>(tiles_v + place * hopper_tile<Size, Keys>::BYTES, map_v, number * Keys, head,
-                              &barriers->full_v[place]);
+    unsigned loaded = 0, phase = 0; // tiles so far; of q's barriers
+    for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x, phase ^= 1) {
+        const job now = find_job<Keys>(shape, index, group);
+        mbarrier_wait(&barriers->empty_q, phase ^ 1); // the first wait for a place returns at once
+        load_tile<Size, QUERIES>(tile_q, map_q, now.first, now.head, &barriers->full_q);
+        for (int number = 0; number < now.tiles; number++, loaded++) {
+            const unsigned place = loaded % STAGES, before = (loaded / STAGES & 1) ^ 1;
+            mbarrier_wait(&barriers->empty_k[place], before);
+            load_tile<Size, Keys>(tiles_k + place * hopper_tile<Size, Keys>::BYTES, map_k, number * Keys, now.head,
+                                  &barriers->full_k[place]);
+            mbarrier_wait(&barriers->empty_v[place], before);
+            load_tile<Size, Keys>(tiles_v + place * hopper_tile<Size, Keys>::BYTES, map_v, number * Keys, now.head,
+                                  &barriers->full_v[place]);
+        }
     }
 }
 
@@ -120,42 +145,45 @@ __device__ static __forceinline__ bool soften(float (&score)[Keys / 2], row_stat
     return __any_sync(0xffffffffu, correction[0] != 1 || correction[1] != 1);
 }
 
-// This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
+// This warpgroup's 64 queries of a job; tile_q is its part of the tile. `done`: tiles of the jobs before; phase: of q's
+// barriers.
 template <typename Element, int Size, int Keys>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const unsigned char *tile_q,
                                                const unsigned char *tiles_k, const unsigned char *tiles_v,
-                                               pipeline *barriers, int consumer, int first, int head, int tiles,
-                                               Element *output, float *log_sums)
+                                               pipeline *barriers, int consumer, const job &now, unsigned done,
+                                               unsigned phase, Element *output, float *log_sums)
 {
     typedef rows_element<Element> element;
-    const int bytes = hopper_tile<Size, Keys>::BYTES;
-    const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    const int bytes = hopper_tile<Size, Keys>::BYTES, first = now.first + consumer * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4, tiles = now.tiles;
     const float scale = rsqrtf((float)shape.size), log2_e = 1.44269504f, ln_2 = 0.693147181f, factor = scale * log2_e;
     float score[Keys / 2], sums[Size / 2], correction[2];
     uint32_t weights[Keys / STEP][4];
     row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
     auto is_hidden = [&](int key) { return key + Keys > shape.keys || (shape.causal && key + Keys - 1 > first); };
+    auto place_of = [&](int number) { return (done + number) % STAGES; };
+    auto phase_of = [&](int number) { return (done + number) / STAGES & 1; };
 
     if (consumer == 1 && tiles > 1)
         hopper_turn_end(consumer); // the first turn
-    mbarrier_wait(&barriers->q, 0);
-    mbarrier_wait(&barriers->full_k[0], 0);
+    mbarrier_wait(&barriers->full_q, phase);
+    mbarrier_wait(&barriers->full_k[place_of(0)], phase_of(0));
     wgmma_fence();
-    start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k);
+    start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k + place_of(0) * bytes);
     wgmma_wait<0>();
     wgmma_settle(score);
-    release(&barriers->empty_k[0]);
+    release(&barriers->empty_k[place_of(0)]);
     if (is_hidden(0))
         hide<Keys>(score, shape, query, 0);
     soften<Keys>(score, state, factor, correction);
     pack<Element, Keys>(weights, score);
     for (int number = 1; number < tiles; number++) {
-        const int place = number % STAGES, last = (number - 1) % STAGES;
-        mbarrier_wait(&barriers->full_k[place], number / STAGES & 1);
+        const int place = place_of(number), last = place_of(number - 1);
+        mbarrier_wait(&barriers->full_k[place], phase_of(number));
         hopper_turn_begin(consumer);
         wgmma_fence();
         start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k + place * bytes);
-        mbarrier_wait(&barriers->full_v[last], (number - 1) / STAGES & 1);
+        mbarrier_wait(&barriers->full_v[last], phase_of(number - 1));
         wgmma_fence();
         start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, number > 1);
         if (consumer == 0 || number + 1 < tiles) // the first has no turn after the last tile
@@ -175,12 +203,14 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
                 sums[i] *= correction[i / 2 % 2];
         pack<Element, Keys>(weights, score);
     }
-    const int last = (tiles - 1) % STAGES;
-    mbarrier_wait(&barriers->full_v[last], (tiles - 1) / STAGES & 1);
+    release(&barriers->empty_q);
+    const int last = place_of(tiles - 1);
+    mbarrier_wait(&barriers->full_v[last], phase_of(tiles - 1));
     wgmma_fence();
     start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, tiles > 1);
     wgmma_wait<0>();
     wgmma_settle(sums);
+    release(&barriers->empty_v[last]);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float total = state.sum[half];
@@ -188,7 +218,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         total += __shfl_xor_sync(0xffffffffu, total, 2);
         const float factor_of_sums = 1 / total;
         const int row = query + half * 8;
-        const size_t place = (size_t)head * shape.queries + row;
+        const size_t place = (size_t)now.head * shape.queries + row;
         if (row >= shape.queries)
             continue;
         Element *to = output + place * Size;
@@ -214,13 +244,10 @@ __global__ void __launch_bounds__(THREADS, 1)
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *tiles_k = tile_q + hopper_tile<Size, QUERIES>::BYTES;
     unsigned char *tiles_v = tiles_k + STAGES * hopper_tile<Size, Keys>::BYTES;
-    const int heads = shape.batch * shape.heads, blocks = gridDim.x / heads; // of each head
-    const hopper_place at = place_block(blockIdx.x, heads, blocks, group);
-    const int head = at.head, first = (blocks - 1 - at.tile) * QUERIES; // the last queries see most keys
-    const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / Keys + 1;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
-        mbarrier_init(&barriers.q, 1);
+        mbarrier_init(&barriers.full_q, 1);
+        mbarrier_init(&barriers.empty_q, CONSUMERS);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full_k[i], 1);
             mbarrier_init(&barriers.full_v[i], 1);
@@ -233,12 +260,17 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            produce<Size, Keys>(&map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, first, head, tiles);
+            produce<Size, Keys>(shape, &map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, group);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        const int row = (warpgroup - 1) * WARPGROUP_ROWS;
-        consume<Element, Size, Keys>(shape, tile_q + row * HOPPER_ROW_BYTES, tiles_k, tiles_v, &barriers, warpgroup - 1,
-                                     first + row, head, tiles, output, log_sums);
+        const int consumer = warpgroup - 1;
+        unsigned done = 0, phase = 0;
+        for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x, phase ^= 1) {
+            const job now = find_job<Keys>(shape, index, group);
+            consume<Element, Size, Keys>(shape, tile_q + consumer * WARPGROUP_ROWS * HOPPER_ROW_BYTES, tiles_k, tiles_v,
+                                         &barriers, consumer, now, done, phase, output, log_sums);
+            done += now.tiles;
+        }
     }
 }
 
@@ -257,8 +289,13 @@ template <typename Element, int Size, int Keys> static heddle_status launch_size
     const int bytes = hopper_block<Size, Keys>::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const int group = hopper_group((size_t)shape->keys * Size * 2 * sizeof(Element)); // k and v
-    kernel<<<heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads, THREADS, bytes, stream>>>(
-        *shape, q, k, v, group, (Element *)call->output[0], (float *)call->output[1]);
+    // With a diagonal jobs are of unlike length: the GPU hands them out one by one. Otherwise a block goes from job to
+    // job, and loads for the next while it ends one.
+    const unsigned jobs = heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads;
+    const unsigned multiprocessors = (unsigned)heddle_cuda_multiprocessors();
+    const unsigned blocks = shape->causal || jobs < multiprocessors ? jobs : multiprocessors;
+    kernel<<<blocks, THREADS, bytes, stream>>>(*shape, q, k, v, group, (Element *)call->output[0],
+                                               (float *)call->output[1]);
     return heddle_cuda_launched("06_wgmma_tma");
 }
 
