@@ -10,13 +10,15 @@
 // keys by queries: that is how wgmma takes the weights from registers, as rows for the gradients of keys. Only grad_q
 // needs what both have computed: its factors pass through shared memory, and each warpgroup has one half of the sums.
 //
+// Without a diagonal there is one block per SM, which goes from one 128 keys to the next.
+//
 // A warpgroup always starts the next product before it waits for the last: v by grad_output while it computes weights,
 // grad_v while it computes the scores' gradients, and the next scores while it adds to grad_q.
 //
 //     heddle bench attention_bf16_backward/07_wgmma_one_pass
 //
-// Limited by: shared memory, which wgmma reads in nearly as many cycles as it multiplies, and by the start and end of
-// each block: no other block fits beside it.
+// Limited by: shared memory, which wgmma reads in nearly as many cycles as it multiplies, and with a diagonal by the
+// start and end of each block: no other block fits beside it.
 
 #include "ops/attention/attention_hopper.h"
 
@@ -49,7 +51,7 @@ template <int Size> struct hopper_backward {
 
 // Barriers: full counts bytes, empty counts the consumers' warps. q comes with logs, o (grad_output) with means.
 struct pipeline {
-    uint64_t k, v;
+    uint64_t full_k, full_v, empty_keys; // the last of both
     uint64_t full_q[STAGES], full_o[STAGES], empty_q[STAGES], empty_o[STAGES];
 };
 
@@ -83,9 +85,9 @@ template <int Size> struct block_memory {
     {
         return base + O + stage * tile::QUERIES_BYTES;
     }
-    __device__ __forceinline__ unsigned char *signals(int number) const
+    __device__ __forceinline__ unsigned char *signals(int side) const
     {
-        return base + SIGNALS_AT + number % SIGNALS * tile::SIGNAL_BYTES;
+        return base + SIGNALS_AT + side * tile::SIGNAL_BYTES;
     }
     __device__ __forceinline__ float *logs(int stage) const
     {
@@ -179,6 +181,25 @@ __global__ void __launch_bounds__(CONSUMER_THREADS)
     }
 }
 
+// A block's work: 128 keys of a head, and the tiles of queries that see some of them. Number `index` of all; the first
+// keys are seen by most queries and come first.
+struct job {
+    int head, key, begin, end;
+};
+
+__device__ static __forceinline__ int count_jobs(const attention_shape &shape)
+{
+    return (shape.keys + KEYS - 1) / KEYS * shape.batch * shape.heads;
+}
+
+template <int Size> __device__ static __forceinline__ job find_job(const attention_shape &shape, int index, int group)
+{
+    const int queries = hopper_backward<Size>::QUERIES;
+    const hopper_place at = place_block(index, shape.batch * shape.heads, (shape.keys + KEYS - 1) / KEYS, group);
+    return {at.head, at.tile * KEYS, shape.causal ? at.tile * KEYS / queries : 0,
+            (shape.queries + queries - 1) / queries};
+}
+
 // --- producer --------------------------------------------------------------------------------------------------------
 
 struct pass_maps {
@@ -187,25 +208,32 @@ struct pass_maps {
 
 // One thread loads the keys' tiles, then fills stages with tiles of queries as they become free.
 template <int Size>
-__device__ static void produce(const pass_maps &maps, const block_memory<Size> &memory, pipeline *barriers, int key,
-                               int head, int begin, int end, const float *logs, const float *means)
+__device__ static void produce(const attention_shape &shape, const pass_maps &maps, const block_memory<Size> &memory,
+                               pipeline *barriers, int group, const float *logs, const float *means)
 {
     typedef hopper_backward<Size> tile;
     ring_place at = {0, 0};
-    if (begin < end) {
-        load_tile<Size, KEYS>(memory.k(), &maps.k, key, head, &barriers->k);
-        load_tile<Size, KEYS>(memory.v(), &maps.v, key, head, &barriers->v);
-    }
-    for (int number = begin; number < end; number++, at = at.next()) {
-        uint64_t *full_q = &barriers->full_q[at.stage], *full_o = &barriers->full_o[at.stage];
-        mbarrier_wait(&barriers->empty_q[at.stage], at.phase ^ 1); // the first wait for a stage returns at once
-        load_tile<Size, tile::QUERIES>(memory.q(at.stage), &maps.q, number * tile::QUERIES, head, full_q,
-                                       tile::ROW_BYTES);
-        bulk_load(memory.logs(at.stage), logs + number * tile::QUERIES, tile::ROW_BYTES, full_q);
-        mbarrier_wait(&barriers->empty_o[at.stage], at.phase ^ 1);
-        load_tile<Size, tile::QUERIES>(memory.o(at.stage), &maps.o, number * tile::QUERIES, head, full_o,
-                                       tile::ROW_BYTES);
-        bulk_load(memory.means(at.stage), means + number * tile::QUERIES, tile::ROW_BYTES, full_o);
+    unsigned phase = 0; // of the keys' barriers
+    for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x) {
+        const job now = find_job<Size>(shape, index, group);
+        if (now.begin >= now.end)
+            continue;
+        mbarrier_wait(&barriers->empty_keys, phase ^ 1); // the first wait for a place returns at once
+        phase ^= 1;
+        load_tile<Size, KEYS>(memory.k(), &maps.k, now.key, now.head, &barriers->full_k);
+        load_tile<Size, KEYS>(memory.v(), &maps.v, now.key, now.head, &barriers->full_v);
+        for (int number = now.begin; number < now.end; number++, at = at.next()) {
+            uint64_t *full_q = &barriers->full_q[at.stage], *full_o = &barriers->full_o[at.stage];
+            const size_t row = ((size_t)now.head * now.end + number) * tile::QUERIES; // of padded rows
+            mbarrier_wait(&barriers->empty_q[at.stage], at.phase ^ 1);
+            load_tile<Size, tile::QUERIES>(memory.q(at.stage), &maps.q, number * tile::QUERIES, now.head, full_q,
+                                           tile::ROW_BYTES);
+            bulk_load(memory.logs(at.stage), logs + row, tile::ROW_BYTES, full_q);
+            mbarrier_wait(&barriers->empty_o[at.stage], at.phase ^ 1);
+            load_tile<Size, tile::QUERIES>(memory.o(at.stage), &maps.o, number * tile::QUERIES, now.head, full_o,
+                                           tile::ROW_BYTES);
+            bulk_load(memory.means(at.stage), means + row, tile::ROW_BYTES, full_o);
+        }
     }
 }
 
@@ -324,21 +352,28 @@ __device__ static __forceinline__ void store_keys(Element *to, const float (&sum
     }
 }
 
-// This warpgroup's 64 keys, from `first` on, and tiles begin to end of queries. sums: its part of the first tile of the
-// head.
+// What goes on from job to job: the place in the ring, the tile for signals, the phase of the keys' barriers.
+struct pass_state {
+    ring_place at;
+    int side;
+    unsigned phase;
+};
+
+// This warpgroup's 64 keys of a job. sums: its part of the first tile of the head.
 template <typename Element, int Size>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const block_memory<Size> &memory,
-                                               pipeline *barriers, int consumer, int first, int head, int begin,
-                                               int end, float4 *sums, Element *grad_k, Element *grad_v)
+                                               pipeline *barriers, int consumer, const job &now, pass_state &state,
+                                               float4 *sums, Element *grad_k, Element *grad_v)
 {
     typedef hopper_backward<Size> tile;
     const int queries = tile::QUERIES, tile_sums = tile::QUERIES * Size / 4, box_bytes = KEYS * HOPPER_ROW_BYTES;
-    const int key = first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, row = consumer * WARPGROUP_ROWS;
+    const int row = consumer * WARPGROUP_ROWS, first = now.key + row, begin = now.begin, end = now.end;
+    const int key = first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
     const float scale = rsqrtf((float)shape.size), log2_e = 1.44269504f;
     const int rows = row * HOPPER_ROW_BYTES; // of k and v, this warpgroup's
     const int box_k = tile::HALVES_HEAD ? consumer * box_bytes : 0, box_signals = consumer * box_bytes - box_k;
     float sums_k[Size / 2], sums_v[Size / 2], score[queries / 2], product[queries / 2], part[PART_SUMS];
-    ring_place at = {0, 0};
+    ring_place &at = state.at;
 #pragma unroll
     for (int i = 0; i < Size / 2; i++)
         sums_k[i] = sums_v[i] = 0;
@@ -350,13 +385,11 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
     };
     // From the scores to the signals, and what is added for this block's keys.
     auto add_keys = [&](int number) {
-        const unsigned char *q = memory.q(at.stage);
-        const unsigned char *o = memory.o(at.stage);
         float weights[queries / 2];
         uint32_t packed[queries / STEP][4], signals[queries / STEP][4];
         mbarrier_wait(&barriers->full_o[at.stage], at.phase);
         wgmma_fence();
-        start_products<Element, Size, KEYS, queries>(product, memory.v() + rows, o);
+        start_products<Element, Size, KEYS, queries>(product, memory.v() + rows, memory.o(at.stage));
         wgmma_wait<1>(); // for the scores
         wgmma_settle(score);
         weigh<queries>(weights, score, memory.logs(at.stage), scale * log2_e);
@@ -364,13 +397,13 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
             hide<queries>(weights, shape, key, number * queries);
         pack<Element, queries>(packed, weights);
         wgmma_fence();
-        start_sums<Element, Size, queries>(sums_v, packed, o, 1);
+        start_sums<Element, Size, queries>(sums_v, packed, memory.o(at.stage), 1);
         wgmma_wait<1>(); // for the products
         wgmma_settle(product);
         find_signals<Element, queries>(signals, product, weights, memory.means(at.stage));
         wgmma_fence();
-        start_sums<Element, Size, queries>(sums_k, signals, q, 1);
-        share_signals<queries>(memory.signals(number), signals, row);
+        start_sums<Element, Size, queries>(sums_k, signals, memory.q(at.stage), 1);
+        share_signals<queries>(memory.signals(state.side), signals, row);
         tma_fence_written();
         // The signals are there for both warpgroups. Both have waited for their parts of the tile before: what it was
         // made from may be overwritten. And no thread needs the logs and means any more.
@@ -378,35 +411,38 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         wgmma_wait<0>(); // once per tile: otherwise the compiler finds no registers for all sums
         release(&barriers->empty_q[at.stage]);
         release(&barriers->empty_o[at.stage]);
+        at = at.next();
     };
-    auto start_part_of = [&](int number) {
+    auto start_part_of = [&]() {
         wgmma_fence();
-        start_part<Element>(part, memory.signals(number) + box_signals, memory.k() + box_k);
+        start_part<Element>(part, memory.signals(state.side) + box_signals, memory.k() + box_k);
+        state.side ^= 1;
     };
 
     if (begin < end) {
-        mbarrier_wait(&barriers->k, 0);
+        mbarrier_wait(&barriers->full_k, state.phase);
         start_scores();
-        mbarrier_wait(&barriers->v, 0);
+        mbarrier_wait(&barriers->full_v, state.phase);
+        state.phase ^= 1;
         add_keys(begin);
         for (int number = begin; number + 1 < end; number++) {
-            start_part_of(number);
-            at = at.next();
+            start_part_of();
             start_scores();
             wgmma_wait<1>(); // for the part
             wgmma_settle(part);
             add_sums(sums + (size_t)number * tile_sums, part);
             add_keys(number + 1);
         }
-        start_part_of(end - 1);
+        start_part_of();
         wgmma_wait<0>();
         wgmma_settle(part);
+        release(&barriers->empty_keys);
         add_sums(sums + (size_t)(end - 1) * tile_sums, part);
     }
     wgmma_settle(sums_k);
     wgmma_settle(sums_v);
-    store_keys<Element, Size>(grad_k + (size_t)head * shape.keys * Size, sums_k, scale, key, shape.keys);
-    store_keys<Element, Size>(grad_v + (size_t)head * shape.keys * Size, sums_v, 1, key, shape.keys);
+    store_keys<Element, Size>(grad_k + (size_t)now.head * shape.keys * Size, sums_k, scale, key, shape.keys);
+    store_keys<Element, Size>(grad_v + (size_t)now.head * shape.keys * Size, sums_v, 1, key, shape.keys);
 }
 
 // logs, means, sums: as of attention_pass_begin; grad_k, grad_v: (batch, heads, keys, Size)
@@ -420,16 +456,11 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ pipeline barriers;
     const block_memory<Size> memory = {shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) %
                                                     HOPPER_ROWS_BYTES};
-    const int heads = shape.batch * shape.heads;
-    // The first keys are seen by the most queries: they start first.
-    const hopper_place place = place_block(blockIdx.x, heads, gridDim.x / heads, group);
-    const int top = place.tile * KEYS, begin = shape.causal ? top / tile::QUERIES : 0; // tiles
-    const int end = (shape.queries + tile::QUERIES - 1) / tile::QUERIES;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
-    const size_t row = (size_t)place.head * end * tile::QUERIES;               // of the head, in padded rows
     if (threadIdx.x == 0) {
-        mbarrier_init(&barriers.k, 1);
-        mbarrier_init(&barriers.v, 1);
+        mbarrier_init(&barriers.full_k, 1);
+        mbarrier_init(&barriers.full_v, 1);
+        mbarrier_init(&barriers.empty_keys, CONSUMER_WARPS);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full_q[i], 1);
             mbarrier_init(&barriers.full_o[i], 1);
@@ -442,13 +473,18 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            produce<Size>(maps, memory, &barriers, top, place.head, begin, end, logs + row, means + row);
+            produce<Size>(shape, maps, memory, &barriers, group, logs, means);
     } else {
         registers_take<CONSUMER_REGISTERS>();
         const int consumer = warpgroup - 1, part_sums = PART * PART / 4;
-        consume<Element, Size>(shape, memory, &barriers, consumer, top + consumer * WARPGROUP_ROWS, place.head, begin,
-                               end, sums + row * (Size / 4) + consumer * part_sums + threadIdx.x % HOPPER_WARPGROUP,
-                               grad_k, grad_v);
+        pass_state state = {{0, 0}, 0, 0};
+        for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x) {
+            const job now = find_job<Size>(shape, index, group);
+            const size_t row = (size_t)now.head * now.end * tile::QUERIES; // of padded rows
+            consume<Element, Size>(shape, memory, &barriers, consumer, now, state,
+                                   sums + row * (Size / 4) + consumer * part_sums + threadIdx.x % HOPPER_WARPGROUP,
+                                   grad_k, grad_v);
+        }
     }
 }
 
@@ -476,8 +512,13 @@ template <typename Element, int Size> static heddle_status launch_size(const hed
     const int group = hopper_group((size_t)padded * Size * (2 * sizeof(Element) + sizeof(float)));
     attention_pass_begin<Element, Size><<<heddle_cuda_blocks(rows * Size / 8), HEDDLE_CUDA_BLOCK, 0, stream>>>(
         shape->queries, padded, output, grad_output, (const float *)call->input[4], logs, means, (float4 *)sums);
-    kernel<<<heddle_ceil_div(shape->keys, KEYS) * (unsigned)heads, THREADS, bytes, stream>>>(
-        *shape, maps, group, logs, means, (float4 *)sums, (Element *)call->output[1], (Element *)call->output[2]);
+    // With a diagonal jobs are of unlike length: the GPU hands them out one by one. Otherwise a block goes from job to
+    // job, and loads for the next while it ends one.
+    const unsigned jobs = heddle_ceil_div(shape->keys, KEYS) * (unsigned)heads;
+    const unsigned multiprocessors = (unsigned)heddle_cuda_multiprocessors();
+    const unsigned blocks = shape->causal || jobs < multiprocessors ? jobs : multiprocessors;
+    kernel<<<blocks, THREADS, bytes, stream>>>(*shape, maps, group, logs, means, (float4 *)sums,
+                                               (Element *)call->output[1], (Element *)call->output[2]);
     attention_pass_end<Element, Size><<<(unsigned)(heads * tiles), CONSUMER_THREADS, 0, stream>>>(
         shape->queries, tiles, 1 / sqrtf((float)Size), (const float4 *)sums, (Element *)call->output[0]);
     return heddle_cuda_launched("07_wgmma_one_pass");
