@@ -34,7 +34,7 @@ template <int Size, int Keys> struct hopper_block {
     };
 };
 
-// Barriers: full counts bytes, empty counts consumers.
+// Barriers: full counts bytes, empty counts the consumers' warps.
 struct pipeline {
     uint64_t full_q, empty_q;
     uint64_t full_k[STAGES], full_v[STAGES], empty_k[STAGES], empty_v[STAGES];
@@ -85,12 +85,6 @@ __device__ static void produce(const attention_shape &shape, const CUtensorMap *
 }
 
 // --- consumers -------------------------------------------------------------------------------------------------------
-
-__device__ static __forceinline__ void release(uint64_t *empty)
-{
-    if (threadIdx.x % HOPPER_WARPGROUP == 0)
-        mbarrier_arrive(empty);
-}
 
 // A number near the largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until
 // the end.
@@ -247,12 +241,12 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
         mbarrier_init(&barriers.full_q, 1);
-        mbarrier_init(&barriers.empty_q, CONSUMERS);
+        mbarrier_init(&barriers.empty_q, CONSUMER_WARPS);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full_k[i], 1);
             mbarrier_init(&barriers.full_v[i], 1);
-            mbarrier_init(&barriers.empty_k[i], CONSUMERS);
-            mbarrier_init(&barriers.empty_v[i], CONSUMERS);
+            mbarrier_init(&barriers.empty_k[i], CONSUMER_WARPS);
+            mbarrier_init(&barriers.empty_v[i], CONSUMER_WARPS);
         }
         mbarrier_init_fence();
     }

@@ -30,7 +30,6 @@ enum {
     SIGNALS = 2,                       // tiles of signals: one is written while the other is read
     SIGNAL_BARRIER = 1,                // named barrier: 0 is that of __syncthreads
     CONSUMER_THREADS = CONSUMERS * HOPPER_WARPGROUP,
-    CONSUMER_WARPS = CONSUMER_THREADS / 32,
     PART = BOX,                                 // rows and columns of grad_q per warpgroup and tile
     PART_SUMS = PART * PART / HOPPER_WARPGROUP, // per thread
 };
@@ -240,13 +239,6 @@ __device__ static void produce(const attention_shape &shape, const pass_maps &ma
 // --- consumers -------------------------------------------------------------------------------------------------------
 // A thread has, of products keys by queries, in element [4 j + 2 h + e] key 16 w + 8 h + l / 4 of its warpgroup's and
 // query 8 j + 2 (l % 4) + e of the tile: so it needs two logs for four elements.
-
-// Each warp of the consumers has read the stage.
-__device__ static __forceinline__ void release(uint64_t *empty)
-{
-    if (threadIdx.x % 32 == 0)
-        mbarrier_arrive(empty);
-}
 
 // weights = 2 to the power of factor * score - log. They are not written over the scores: the compiler lets products
 // run beside other instructions only if none but a product writes to the registers of its sums.

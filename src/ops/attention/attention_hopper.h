@@ -13,6 +13,7 @@ enum {
     BOX = 64,  // columns of a box: 128 bytes
     STEP = 16, // k of one wgmma
     STEP_BYTES = STEP * 2,
+    CONSUMER_WARPS = CONSUMERS * HOPPER_WARPGROUP / 32,
     THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
     PRODUCER_REGISTERS = 24,
     CONSUMER_REGISTERS = 240,
@@ -41,6 +42,13 @@ __device__ static void load_tile(unsigned char *tile, const CUtensorMap *map, in
     mbarrier_arrive_expect(full, type::BYTES + more);
     for (int box = 0; box < type::BOXES; box++)
         tma_load3(tile + box * type::BOX_BYTES, map, box * BOX, row, head, full);
+}
+
+// This warp has read what the barrier guards, which counts the warps of all consumers.
+__device__ static __forceinline__ void release(uint64_t *empty)
+{
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(empty);
 }
 
 // Starts products (64, Columns) = rows (64, Size) of tile a * tile b (Columns, Size)ᵀ. `rows` points to them in the
