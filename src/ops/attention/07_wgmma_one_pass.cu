@@ -28,7 +28,8 @@ enum {
     KEYS = CONSUMERS * WARPGROUP_ROWS, // of a block
     STAGES = 3,                        // of tiles of q and of grad_output
     SIGNALS = 2,                       // tiles of signals: one is written while the other is read
-    SIGNAL_BARRIER = 1,                // named barrier: 0 is that of __syncthreads
+    SIGNAL_BARRIER = 1,                // named barriers: 0 is that of __syncthreads
+    STORE_BARRIER = 2,                 // and 3: of each warpgroup
     CONSUMER_THREADS = CONSUMERS * HOPPER_WARPGROUP,
     PART = BOX,                                 // rows and columns of grad_q per warpgroup and tile
     PART_SUMS = PART * PART / HOPPER_WARPGROUP, // per thread
@@ -50,7 +51,7 @@ template <int Size> struct hopper_backward {
 
 // Barriers: full counts bytes, empty counts the consumers' warps. q comes with logs, o (grad_output) with means.
 struct pipeline {
-    uint64_t full_k, full_v, empty_keys; // the last of both
+    uint64_t full_k, full_v, empty_k, empty_v;
     uint64_t full_q[STAGES], full_o[STAGES], empty_q[STAGES], empty_o[STAGES];
 };
 
@@ -202,7 +203,7 @@ template <int Size> __device__ static __forceinline__ job find_job(const attenti
 // --- producer --------------------------------------------------------------------------------------------------------
 
 struct pass_maps {
-    CUtensorMap q, k, v, o;
+    CUtensorMap q, k, v, o, grad_k, grad_v;
 };
 
 // One thread loads the keys' tiles, then fills stages with tiles of queries as they become free.
@@ -217,10 +218,11 @@ __device__ static void produce(const attention_shape &shape, const pass_maps &ma
         const job now = find_job<Size>(shape, index, group);
         if (now.begin >= now.end)
             continue;
-        mbarrier_wait(&barriers->empty_keys, phase ^ 1); // the first wait for a place returns at once
-        phase ^= 1;
+        mbarrier_wait(&barriers->empty_k, phase ^ 1); // the first wait for a place returns at once
         load_tile<Size, KEYS>(memory.k(), &maps.k, now.key, now.head, &barriers->full_k);
+        mbarrier_wait(&barriers->empty_v, phase ^ 1);
         load_tile<Size, KEYS>(memory.v(), &maps.v, now.key, now.head, &barriers->full_v);
+        phase ^= 1;
         for (int number = now.begin; number < now.end; number++, at = at.next()) {
             uint64_t *full_q = &barriers->full_q[at.stage], *full_o = &barriers->full_o[at.stage];
             const size_t row = ((size_t)now.head * now.end + number) * tile::QUERIES; // of padded rows
@@ -285,18 +287,18 @@ __device__ static __forceinline__ void find_signals(uint32_t (&signals)[Queries 
     pack<Element, Queries>(signals, signal);
 }
 
-// Stores a warpgroup's 64 rows of signals (KEYS, Queries), swizzled in boxes of 64 queries; `row` is its first.
-template <int Queries>
-__device__ static __forceinline__ void share_signals(unsigned char *tile, const uint32_t (&signals)[Queries / STEP][4],
-                                                     int row)
+// Writes a warpgroup's 64 rows of a tile (KEYS, Columns), from `row` on, swizzled in boxes of 64 columns.
+template <int Columns>
+__device__ static __forceinline__ void write_rows(unsigned char *tile, const uint32_t (&packed)[Columns / STEP][4],
+                                                  int row)
 {
-    const int lane = threadIdx.x % 32, matrix = lane / 8; // of four: two of the first 8 queries, two of the others
+    const int lane = threadIdx.x % 32, matrix = lane / 8; // of four: two of the first 8 columns, two of the others
     unsigned char *to = tile + (row + threadIdx.x / 32 % 4 * 16 + matrix % 2 * 8 + lane % 8) * HOPPER_ROW_BYTES;
 #pragma unroll
-    for (int i = 0; i < Queries / STEP; i++) {
+    for (int i = 0; i < Columns / STEP; i++) {
         const int chunk = i % (BOX / STEP) * 2 + matrix / 2;
-        stmatrix_x4(to + i / (BOX / STEP) * hopper_tile<Queries, KEYS>::BOX_BYTES + ((chunk ^ lane % 8) << 4),
-                    signals[i][0], signals[i][1], signals[i][2], signals[i][3]);
+        stmatrix_x4(to + i / (BOX / STEP) * hopper_tile<Columns, KEYS>::BOX_BYTES + ((chunk ^ lane % 8) << 4),
+                    packed[i][0], packed[i][1], packed[i][2], packed[i][3]);
     }
 }
 
@@ -326,22 +328,28 @@ __device__ static __forceinline__ void add_sums(float4 *sums, const float (&part
                      : "memory");
 }
 
-// Stores a warpgroup's sums (64 keys, Size), times a factor. key: that of the thread's first row.
+// Stores a warpgroup's sums (64 keys, Size), times a factor, by way of its rows of `tile`. `first`: its first key.
 template <typename Element, int Size>
-__device__ static __forceinline__ void store_keys(Element *to, const float (&sums)[Size / 2], float factor, int key,
-                                                  int keys)
+__device__ static __forceinline__ void store_keys(const CUtensorMap *map, unsigned char *tile, float (&sums)[Size / 2],
+                                                  float factor, int consumer, int first, int head)
 {
-    typedef rows_element<Element> element;
+    const int row = consumer * WARPGROUP_ROWS;
+    uint32_t packed[Size / STEP][4];
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const int row = key + half * 8;
-        if (row >= keys)
-            continue;
-#pragma unroll
-        for (int i = 0; i < Size / 2; i += 4)
-            *(typename element::pair *)(to + (size_t)row * Size + i * 2 + threadIdx.x % 4 * 2) =
-                element::round(factor * sums[i + half * 2], factor * sums[i + half * 2 + 1]);
+    for (int i = 0; i < Size / 2; i++)
+        sums[i] *= factor;
+    pack<Element, Size>(packed, sums);
+    write_rows<Size>(tile, packed, row);
+    tma_fence_written();
+    warpgroup_sync(STORE_BARRIER + consumer);
+    if (threadIdx.x % HOPPER_WARPGROUP == 0) {
+        for (int box = 0; box < Size / BOX; box++)
+            tma_store3(map, tile + box * hopper_tile<Size, KEYS>::BOX_BYTES + row * HOPPER_ROW_BYTES, box * BOX, first,
+                       head);
+        tma_store_commit();
+        tma_store_wait_read<0>();
     }
+    warpgroup_sync(STORE_BARRIER + consumer);
 }
 
 // What goes on from job to job: the place in the ring, the tile for signals, the phase of the keys' barriers.
@@ -353,9 +361,9 @@ struct pass_state {
 
 // This warpgroup's 64 keys of a job. sums: its part of the first tile of the head.
 template <typename Element, int Size>
-__device__ static __forceinline__ void consume(const attention_shape &shape, const block_memory<Size> &memory,
-                                               pipeline *barriers, int consumer, const job &now, pass_state &state,
-                                               float4 *sums, Element *grad_k, Element *grad_v)
+__device__ static __forceinline__ void consume(const attention_shape &shape, const pass_maps &maps,
+                                               const block_memory<Size> &memory, pipeline *barriers, int consumer,
+                                               const job &now, pass_state &state, float4 *sums)
 {
     typedef hopper_backward<Size> tile;
     const int queries = tile::QUERIES, tile_sums = tile::QUERIES * Size / 4, box_bytes = KEYS * HOPPER_ROW_BYTES;
@@ -395,7 +403,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         find_signals<Element, queries>(signals, product, weights, memory.means(at.stage));
         wgmma_fence();
         start_sums<Element, Size, queries>(sums_k, signals, memory.q(at.stage), 1);
-        share_signals<queries>(memory.signals(state.side), signals, row);
+        write_rows<queries>(memory.signals(state.side), signals, row);
         tma_fence_written();
         // The signals are there for both warpgroups. Both have waited for their parts of the tile before: what it was
         // made from may be overwritten. And no thread needs the logs and means any more.
@@ -428,20 +436,23 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         start_part_of();
         wgmma_wait<0>();
         wgmma_settle(part);
-        release(&barriers->empty_keys);
+        release(&barriers->empty_k);
         add_sums(sums + (size_t)(end - 1) * tile_sums, part);
     }
     wgmma_settle(sums_k);
     wgmma_settle(sums_v);
-    store_keys<Element, Size>(grad_k + (size_t)now.head * shape.keys * Size, sums_k, scale, key, shape.keys);
-    store_keys<Element, Size>(grad_v + (size_t)now.head * shape.keys * Size, sums_v, 1, key, shape.keys);
+    // This warpgroup alone read these rows of v, and needs them no more.
+    store_keys<Element, Size>(&maps.grad_v, memory.v(), sums_v, 1, consumer, first, now.head);
+    store_keys<Element, Size>(&maps.grad_k, memory.v(), sums_k, scale, consumer, first, now.head);
+    if (begin < end)
+        release(&barriers->empty_v);
 }
 
-// logs, means, sums: as of attention_pass_begin; grad_k, grad_v: (batch, heads, keys, Size)
+// logs, means, sums: as of attention_pass_begin
 template <typename Element, int Size>
 __global__ void __launch_bounds__(THREADS, 1)
     attention_pass(const attention_shape shape, const __grid_constant__ pass_maps maps, int group, const float *logs,
-                   const float *means, float4 *sums, Element *grad_k, Element *grad_v)
+                   const float *means, float4 *sums)
 {
     typedef hopper_backward<Size> tile;
     extern __shared__ unsigned char shared[];
@@ -452,7 +463,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         mbarrier_init(&barriers.full_k, 1);
         mbarrier_init(&barriers.full_v, 1);
-        mbarrier_init(&barriers.empty_keys, CONSUMER_WARPS);
+        mbarrier_init(&barriers.empty_k, CONSUMER_WARPS);
+        mbarrier_init(&barriers.empty_v, CONSUMER_WARPS);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full_q[i], 1);
             mbarrier_init(&barriers.full_o[i], 1);
@@ -473,9 +485,8 @@ __global__ void __launch_bounds__(THREADS, 1)
         for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x) {
             const job now = find_job<Size>(shape, index, group);
             const size_t row = (size_t)now.head * now.end * tile::QUERIES; // of padded rows
-            consume<Element, Size>(shape, memory, &barriers, consumer, now, state,
-                                   sums + row * (Size / 4) + consumer * part_sums + threadIdx.x % HOPPER_WARPGROUP,
-                                   grad_k, grad_v);
+            consume<Element, Size>(shape, maps, memory, &barriers, consumer, now, state,
+                                   sums + row * (Size / 4) + consumer * part_sums + threadIdx.x % HOPPER_WARPGROUP);
         }
     }
 }
@@ -496,6 +507,8 @@ template <typename Element, int Size> static heddle_status launch_size(const hed
     HEDDLE_TRY((map_heads<Element, Size>(&maps.k, call->input[1], heads, shape->keys, KEYS)));
     HEDDLE_TRY((map_heads<Element, Size>(&maps.v, call->input[2], heads, shape->keys, KEYS)));
     HEDDLE_TRY((map_heads<Element, Size>(&maps.o, grad_output, heads, shape->queries, tile::QUERIES)));
+    HEDDLE_TRY((map_heads<Element, Size>(&maps.grad_k, call->output[1], heads, shape->keys, WARPGROUP_ROWS)));
+    HEDDLE_TRY((map_heads<Element, Size>(&maps.grad_v, call->output[2], heads, shape->keys, WARPGROUP_ROWS)));
     cudaStream_t stream = heddle_cuda_stream_of(call);
     auto kernel = attention_pass<Element, Size>;
     const int bytes = tile::SHARED_BYTES;
@@ -509,8 +522,7 @@ template <typename Element, int Size> static heddle_status launch_size(const hed
     const unsigned jobs = heddle_ceil_div(shape->keys, KEYS) * (unsigned)heads;
     const unsigned multiprocessors = (unsigned)heddle_cuda_multiprocessors();
     const unsigned blocks = shape->causal || jobs < multiprocessors ? jobs : multiprocessors;
-    kernel<<<blocks, THREADS, bytes, stream>>>(*shape, maps, group, logs, means, (float4 *)sums,
-                                               (Element *)call->output[1], (Element *)call->output[2]);
+    kernel<<<blocks, THREADS, bytes, stream>>>(*shape, maps, group, logs, means, (float4 *)sums);
     attention_pass_end<Element, Size><<<(unsigned)(heads * tiles), CONSUMER_THREADS, 0, stream>>>(
         shape->queries, tiles, 1 / sqrtf((float)Size), (const float4 *)sums, (Element *)call->output[0]);
     return heddle_cuda_launched("07_wgmma_one_pass");
