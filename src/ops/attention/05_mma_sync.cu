@@ -303,7 +303,17 @@ heddle_status heddle_attention_fp16_forward_mma_sync(const heddle_call *call)
     return launch_forward<__half>(call);
 }
 
+heddle_status heddle_attention_bf16_backward_mma_sync(const heddle_call *call)
+{
+    return launch_backward<__nv_bfloat16>(call);
+}
+
+heddle_status heddle_attention_fp16_backward_mma_sync(const heddle_call *call)
+{
+    return launch_backward<__half>(call);
+}
+
 HEDDLE_CUDA_RUNG("attention_bf16_forward", "05_mma_sync", heddle_attention_bf16_forward_mma_sync)
 HEDDLE_CUDA_RUNG("attention_fp16_forward", "05_mma_sync", heddle_attention_fp16_forward_mma_sync)
-HEDDLE_CUDA_RUNG("attention_bf16_backward", "05_mma_sync", launch_backward<__nv_bfloat16>)
-HEDDLE_CUDA_RUNG("attention_fp16_backward", "05_mma_sync", launch_backward<__half>)
+HEDDLE_CUDA_RUNG("attention_bf16_backward", "05_mma_sync", heddle_attention_bf16_backward_mma_sync)
+HEDDLE_CUDA_RUNG("attention_fp16_backward", "05_mma_sync", heddle_attention_fp16_backward_mma_sync)

@@ -6,38 +6,25 @@
 // reads q, k and v from shared memory itself, and runs beside the other instructions: a warpgroup starts the scores of
 // the next keys and the sums of the last ones, and computes the exponentials of the former while the tensor cores are
 // at the latter. The weights are wgmma's left operand in registers, laid out as the scores came. The warpgroups take
-// turns in starting products, so that one computes exponentials while the tensor cores work for the other.
+// turns in starting products, so that one computes exponentials while the tensor cores work for the other. Without a
+// diagonal there is one block per SM, which goes from one 128 queries to the next and loads for them while it ends the
+// last.
 //
 // hopper.h describes the layout of tile and swizzle.
 //
 //     heddle bench attention_bf16_forward/06_wgmma_tma
 //
-// Limited by: exponentials, of which an SM computes 16 per clock, and by the start and end of each block: no other
-// block fits beside it.
+// Limited by: exponentials, of which an SM computes 16 per clock, and with a diagonal by the start and end of each
+// block: no other block fits beside it.
 
-#include "ops/attention/attention_16.h"
-#include "ops/cuda/element16.h"
-#include "ops/cuda/rung.h"
-#include "ops/cuda/wgmma16.h"
+#include "ops/attention/attention_hopper.h"
 
 typedef heddle_attention_shape attention_shape;
 
 enum {
-    CONSUMERS = 2,
-    WARPGROUP_ROWS = 64,
     QUERIES = CONSUMERS * WARPGROUP_ROWS, // of a block
-    BOX = 64,                             // columns of a box: 128 bytes
-    STEP = 16,                            // k of one wgmma
-    STEP_BYTES = STEP * 2,
     STAGES = 2,
-    THREADS = (1 + CONSUMERS) * HOPPER_WARPGROUP,
-    PRODUCER_REGISTERS = 24,
-    CONSUMER_REGISTERS = 240,
-};
-
-// A tile of Rows rows of q, k or v in boxes of 64 columns.
-template <int Size, int Rows> struct hopper_tile {
-    enum { BOXES = Size / BOX, BOX_BYTES = Rows * HOPPER_ROW_BYTES, BYTES = BOXES * BOX_BYTES };
+    SLACK = 8, // see soften
 };
 
 template <int Size, int Keys> struct hopper_block {
@@ -47,90 +34,60 @@ template <int Size, int Keys> struct hopper_block {
     };
 };
 
-// Barriers: full counts bytes, empty counts consumers.
+// Barriers: full counts bytes, empty counts the consumers' warps.
 struct pipeline {
-    uint64_t q;
+    uint64_t full_q, empty_q;
     uint64_t full_k[STAGES], full_v[STAGES], empty_k[STAGES], empty_v[STAGES];
 };
 
-// 2 to the power of x in one instruction; 0 for minus infinity.
-__device__ static __forceinline__ float power_of_two(float x)
+// A block's work: 128 queries of a head, and the tiles of keys that they see. Number `index` of all; the last queries
+// see most keys and come first.
+struct job {
+    int head, first, tiles;
+};
+
+__device__ static __forceinline__ int count_jobs(const attention_shape &shape)
 {
-    float result;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-    return result;
+    return (shape.queries + QUERIES - 1) / QUERIES * shape.batch * shape.heads;
+}
+
+template <int Keys> __device__ static __forceinline__ job find_job(const attention_shape &shape, int index, int group)
+{
+    const int blocks = (shape.queries + QUERIES - 1) / QUERIES;
+    const hopper_place at = place_block(index, shape.batch * shape.heads, blocks, group);
+    const int first = (blocks - 1 - at.tile) * QUERIES;
+    return {at.head, first, ((shape.causal ? min(shape.keys, first + QUERIES) : shape.keys) - 1) / Keys + 1};
 }
 
 // --- producer --------------------------------------------------------------------------------------------------------
 
-// Copies a tile whose first row is `row` of head `head`. The map has three dimensions, so that rows behind the head's
-// last are zero and not the next head's.
-template <int Size, int Rows>
-__device__ static void load_tile(unsigned char *tile, const CUtensorMap *map, int row, int head, uint64_t *full)
-{
-    typedef hopper_tile<Size, Rows> type;
-    mbarrier_arrive_expect(full, type::BYTES);
-    for (int box = 0; box < type::BOXES; box++)
-        tma_load3(tile + box * type::BOX_BYTES, map, box * BOX, row, head, full);
-}
-
 // One thread fills places as they become free. The phase of a place's barrier changes every STAGES tiles.
 template <int Size, int Keys>
-__device__ static void produce(const CUtensorMap *map_q, const CUtensorMap *map_k, const CUtensorMap *map_v,
-                               unsigned char *tile_q, unsigned char *tiles_k, unsigned char *tiles_v,
-                               pipeline *barriers, int first, int head, int tiles)
+__device__ static void produce(const attention_shape &shape, const CUtensorMap *map_q, const CUtensorMap *map_k,
+                               const CUtensorMap *map_v, unsigned char *tile_q, unsigned char *tiles_k,
+                               unsigned char *tiles_v, pipeline *barriers, int group)
 {
-    load_tile<Size, QUERIES>(tile_q, map_q, first, head, &barriers->q);
-    for (int number = 0; number < tiles; number++) {
-        const int place = number % STAGES;
-        const unsigned before = (number / STAGES & 1) ^ 1; // the first wait for a place returns at once
-        mbarrier_wait(&barriers->empty_k[place], before);
-        load_tile<Size, Keys>(tiles_k + place * hopper_tile<Size, Keys>::BYTES, map_k, number * Keys, head,
-                              &barriers->full_k[place]);
-        mbarrier_wait(&barriers->empty_v[place], before);
-        load_tile<Size, Keys>(tiles_v + place * hopper_tile<Size, Keys>::BYTES, map_v, number * Keys, head,
-                              &barriers->full_v[place]);
+    unsigned loaded = 0, phase = 0; // tiles so far; of q's barriers
+    for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x, phase ^= 1) {
+        const job now = find_job<Keys>(shape, index, group);
+        mbarrier_wait(&barriers->empty_q, phase ^ 1); // the first wait for a place returns at once
+        load_tile<Size, QUERIES>(tile_q, map_q, now.first, now.head, &barriers->full_q);
+        for (int number = 0; number < now.tiles; number++, loaded++) {
+            const unsigned place = loaded % STAGES, before = (loaded / STAGES & 1) ^ 1;
+            mbarrier_wait(&barriers->empty_k[place], before);
+            load_tile<Size, Keys>(tiles_k + place * hopper_tile<Size, Keys>::BYTES, map_k, number * Keys, now.head,
+                                  &barriers->full_k[place]);
+            mbarrier_wait(&barriers->empty_v[place], before);
+            load_tile<Size, Keys>(tiles_v + place * hopper_tile<Size, Keys>::BYTES, map_v, number * Keys, now.head,
+                                  &barriers->full_v[place]);
+        }
     }
 }
 
 // --- consumers -------------------------------------------------------------------------------------------------------
 
-__device__ static __forceinline__ void release(uint64_t *empty)
-{
-    if (threadIdx.x % HOPPER_WARPGROUP == 0)
-        mbarrier_arrive(empty);
-}
-
-// Starts score (64, Keys) = q (64, Size) * k (Keys, Size)ᵀ.
-template <typename Element, int Size, int Keys>
-__device__ static __forceinline__ void start_scores(float (&score)[Keys / 2], const unsigned char *tile_q,
-                                                    const unsigned char *tile_k)
-{
-    const int bytes_q = hopper_tile<Size, QUERIES>::BOX_BYTES, bytes_k = hopper_tile<Size, Keys>::BOX_BYTES;
-    const uint64_t q = wgmma_descriptor(tile_q, bytes_q), k = wgmma_descriptor(tile_k, bytes_k);
-#pragma unroll
-    for (int step = 0; step < Size / STEP; step++) {
-        const int box = step / (BOX / STEP), at = step % (BOX / STEP) * STEP_BYTES;
-        wgmma16<Keys, Element>::template multiply<0, 0>(score, wgmma_descriptor_at(q, box * bytes_q + at),
-                                                        wgmma_descriptor_at(k, box * bytes_k + at), step > 0);
-    }
-    wgmma_commit();
-}
-
-// Starts sums (64, Size) = weights (64, Keys) * v (Keys, Size) + (add ? sums : 0).
-template <typename Element, int Size, int Keys>
-__device__ static __forceinline__ void start_sums(float (&sums)[Size / 2], const uint32_t (&weights)[Keys / STEP][4],
-                                                  const unsigned char *tile_v, int add)
-{
-    const uint64_t v = wgmma_descriptor(tile_v, hopper_tile<Size, Keys>::BOX_BYTES);
-#pragma unroll
-    for (int step = 0; step < Keys / STEP; step++)
-        wgmma16_rows<Size, Element>::template multiply<1>(
-            sums, weights[step], wgmma_descriptor_at(v, step * STEP * HOPPER_ROW_BYTES), add || step > 0);
-    wgmma_commit();
-}
-
-// The largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until the end.
+// A number near the largest scaled score of two rows and the sum of exponentials: of this thread's columns alone until
+// the end.
 struct row_state {
     float most[2], sum[2];
 };
@@ -153,10 +110,12 @@ __device__ static __forceinline__ void hide(float (&score)[Keys / 2], const atte
     }
 }
 
-// Scores become weights, 2 to the power of factor * (score - largest). correction: what everything before is to be
-// multiplied by.
+// Scores become weights, 2 to the power of factor * score - most. correction: what everything before is to be
+// multiplied by; the result says whether that changes anything in the warp. Any number near the largest score will do
+// as `most`: it is left alone until weights would grow beyond 2 to the power of SLACK, which is seldom after the first
+// keys.
 template <int Keys>
-__device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_state &state, float factor,
+__device__ static __forceinline__ bool soften(float (&score)[Keys / 2], row_state &state, float factor,
                                               float (&correction)[2])
 {
 #pragma unroll
@@ -165,66 +124,60 @@ __device__ static __forceinline__ void soften(float (&score)[Keys / 2], row_stat
 #pragma unroll
         for (int i = 0; i < Keys / 2; i += 4)
             largest = fmaxf(largest, fmaxf(score[i + half * 2], score[i + half * 2 + 1]));
-        largest = fmaxf(state.most[half], factor * row_largest(largest)); // a number: every query sees key 0
+        largest = factor * row_largest(largest); // of the first tile a number: every query sees key 0
+        const float before = state.most[half], most = largest > before + SLACK ? largest : before;
         float added = 0;
 #pragma unroll
         for (int i = 0; i < Keys / 2; i += 4)
 #pragma unroll
             for (int e = half * 2; e < half * 2 + 2; e++)
-                added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -largest));
-        correction[half] = power_of_two(state.most[half] - largest);
-        state.most[half] = largest;
+                added += score[i + e] = power_of_two(fmaf(score[i + e], factor, -most));
+        correction[half] = power_of_two(before - most);
+        state.most[half] = most;
         state.sum[half] = state.sum[half] * correction[half] + added;
     }
+    return __any_sync(0xffffffffu, correction[0] != 1 || correction[1] != 1);
 }
 
-// Weights in 16 bits as wgmma takes rows: of 16 columns, the two rows of the first 8, then those of the other 8.
-template <typename Element, int Keys>
-__device__ static __forceinline__ void pack(uint32_t (&weights)[Keys / STEP][4], const float (&score)[Keys / 2])
-{
-#pragma unroll
-    for (int i = 0; i < Keys / 4; i++) {
-        typename rows_element<Element>::pair both = rows_element<Element>::round(score[i * 2], score[i * 2 + 1]);
-        weights[i / 4][i % 4] = *(const uint32_t *)&both;
-    }
-}
-
-// This warpgroup's 64 queries from `first` on; tile_q is its part of the tile.
+// This warpgroup's 64 queries of a job; tile_q is its part of the tile. `done`: tiles of the jobs before; phase: of q's
+// barriers.
 template <typename Element, int Size, int Keys>
 __device__ static __forceinline__ void consume(const attention_shape &shape, const unsigned char *tile_q,
                                                const unsigned char *tiles_k, const unsigned char *tiles_v,
-                                               pipeline *barriers, int consumer, int first, int head, int tiles,
-                                               Element *output, float *log_sums)
+                                               pipeline *barriers, int consumer, const job &now, unsigned done,
+                                               unsigned phase, Element *output, float *log_sums)
 {
     typedef rows_element<Element> element;
-    const int bytes = hopper_tile<Size, Keys>::BYTES;
-    const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4;
+    const int bytes = hopper_tile<Size, Keys>::BYTES, first = now.first + consumer * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % 32, query = first + threadIdx.x / 32 % 4 * 16 + lane / 4, tiles = now.tiles;
     const float scale = rsqrtf((float)shape.size), log2_e = 1.44269504f, ln_2 = 0.693147181f, factor = scale * log2_e;
     float score[Keys / 2], sums[Size / 2], correction[2];
     uint32_t weights[Keys / STEP][4];
     row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
     auto is_hidden = [&](int key) { return key + Keys > shape.keys || (shape.causal && key + Keys - 1 > first); };
+    auto place_of = [&](int number) { return (done + number) % STAGES; };
+    auto phase_of = [&](int number) { return (done + number) / STAGES & 1; };
 
     if (consumer == 1 && tiles > 1)
         hopper_turn_end(consumer); // the first turn
-    mbarrier_wait(&barriers->q, 0);
-    mbarrier_wait(&barriers->full_k[0], 0);
+    mbarrier_wait(&barriers->full_q, phase);
+    mbarrier_wait(&barriers->full_k[place_of(0)], phase_of(0));
     wgmma_fence();
-    start_scores<Element, Size, Keys>(score, tile_q, tiles_k);
+    start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k + place_of(0) * bytes);
     wgmma_wait<0>();
     wgmma_settle(score);
-    release(&barriers->empty_k[0]);
+    release(&barriers->empty_k[place_of(0)]);
     if (is_hidden(0))
         hide<Keys>(score, shape, query, 0);
     soften<Keys>(score, state, factor, correction);
     pack<Element, Keys>(weights, score);
     for (int number = 1; number < tiles; number++) {
-        const int place = number % STAGES, last = (number - 1) % STAGES;
-        mbarrier_wait(&barriers->full_k[place], number / STAGES & 1);
+        const int place = place_of(number), last = place_of(number - 1);
+        mbarrier_wait(&barriers->full_k[place], phase_of(number));
         hopper_turn_begin(consumer);
         wgmma_fence();
-        start_scores<Element, Size, Keys>(score, tile_q, tiles_k + place * bytes);
-        mbarrier_wait(&barriers->full_v[last], (number - 1) / STAGES & 1);
+        start_products<Element, Size, QUERIES, Keys>(score, tile_q, tiles_k + place * bytes);
+        mbarrier_wait(&barriers->full_v[last], phase_of(number - 1));
         wgmma_fence();
         start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, number > 1);
         if (consumer == 0 || number + 1 < tiles) // the first has no turn after the last tile
@@ -234,35 +187,39 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         release(&barriers->empty_k[place]);
         if (is_hidden(number * Keys))
             hide<Keys>(score, shape, query, number * Keys);
-        soften<Keys>(score, state, factor, correction);
+        const bool corrected = soften<Keys>(score, state, factor, correction);
         wgmma_wait<0>();
         wgmma_settle(sums);
         release(&barriers->empty_v[last]);
+        if (corrected)
 #pragma unroll
-        for (int i = 0; i < Size / 2; i++)
-            sums[i] *= correction[i / 2 % 2];
+            for (int i = 0; i < Size / 2; i++)
+                sums[i] *= correction[i / 2 % 2];
         pack<Element, Keys>(weights, score);
     }
-    const int last = (tiles - 1) % STAGES;
-    mbarrier_wait(&barriers->full_v[last], (tiles - 1) / STAGES & 1);
+    release(&barriers->empty_q);
+    const int last = place_of(tiles - 1);
+    mbarrier_wait(&barriers->full_v[last], phase_of(tiles - 1));
     wgmma_fence();
     start_sums<Element, Size, Keys>(sums, weights, tiles_v + last * bytes, tiles > 1);
     wgmma_wait<0>();
     wgmma_settle(sums);
+    release(&barriers->empty_v[last]);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float total = state.sum[half];
         total += __shfl_xor_sync(0xffffffffu, total, 1);
         total += __shfl_xor_sync(0xffffffffu, total, 2);
+        const float factor_of_sums = 1 / total;
         const int row = query + half * 8;
-        const size_t place = (size_t)head * shape.queries + row;
+        const size_t place = (size_t)now.head * shape.queries + row;
         if (row >= shape.queries)
             continue;
         Element *to = output + place * Size;
 #pragma unroll
         for (int i = 0; i < Size / 2; i += 4)
             *(typename element::pair *)(to + i * 2 + lane % 4 * 2) =
-                element::round(sums[i + half * 2] / total, sums[i + half * 2 + 1] / total);
+                element::round(sums[i + half * 2] * factor_of_sums, sums[i + half * 2 + 1] * factor_of_sums);
         if (lane % 4 == 0)
             log_sums[place] = state.most[half] * ln_2 + logf(total);
     }
@@ -273,7 +230,7 @@ template <typename Element, int Size, int Keys>
 __global__ void __launch_bounds__(THREADS, 1)
     attention_forward_wgmma(const attention_shape shape, const __grid_constant__ CUtensorMap map_q,
                             const __grid_constant__ CUtensorMap map_k, const __grid_constant__ CUtensorMap map_v,
-                            Element *output, float *log_sums)
+                            int group, Element *output, float *log_sums)
 {
     extern __shared__ unsigned char shared[];
     __shared__ pipeline barriers;
@@ -281,17 +238,15 @@ __global__ void __launch_bounds__(THREADS, 1)
         shared + (HOPPER_ROWS_BYTES - hopper_shared(shared) % HOPPER_ROWS_BYTES) % HOPPER_ROWS_BYTES;
     unsigned char *tiles_k = tile_q + hopper_tile<Size, QUERIES>::BYTES;
     unsigned char *tiles_v = tiles_k + STAGES * hopper_tile<Size, Keys>::BYTES;
-    const int heads = shape.batch * shape.heads, head = blockIdx.x % heads;
-    const int first = (gridDim.x / heads - 1 - blockIdx.x / heads) * QUERIES; // the last queries see most keys
-    const int seen = shape.causal ? min(shape.keys, first + QUERIES) : shape.keys, tiles = (seen - 1) / Keys + 1;
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / HOPPER_WARPGROUP, 0); // the same for the whole warp
     if (threadIdx.x == 0) {
-        mbarrier_init(&barriers.q, 1);
+        mbarrier_init(&barriers.full_q, 1);
+        mbarrier_init(&barriers.empty_q, CONSUMER_WARPS);
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&barriers.full_k[i], 1);
             mbarrier_init(&barriers.full_v[i], 1);
-            mbarrier_init(&barriers.empty_k[i], CONSUMERS);
-            mbarrier_init(&barriers.empty_v[i], CONSUMERS);
+            mbarrier_init(&barriers.empty_k[i], CONSUMER_WARPS);
+            mbarrier_init(&barriers.empty_v[i], CONSUMER_WARPS);
         }
         mbarrier_init_fence();
     }
@@ -299,35 +254,21 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (warpgroup == 0) {
         registers_give_back<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
-            produce<Size, Keys>(&map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, first, head, tiles);
+            produce<Size, Keys>(shape, &map_q, &map_k, &map_v, tile_q, tiles_k, tiles_v, &barriers, group);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        const int row = (warpgroup - 1) * WARPGROUP_ROWS;
-        consume<Element, Size, Keys>(shape, tile_q + row * HOPPER_ROW_BYTES, tiles_k, tiles_v, &barriers, warpgroup - 1,
-                                     first + row, head, tiles, output, log_sums);
+        const int consumer = warpgroup - 1;
+        unsigned done = 0, phase = 0;
+        for (int index = blockIdx.x; index < count_jobs(shape); index += gridDim.x, phase ^= 1) {
+            const job now = find_job<Keys>(shape, index, group);
+            consume<Element, Size, Keys>(shape, tile_q + consumer * WARPGROUP_ROWS * HOPPER_ROW_BYTES, tiles_k, tiles_v,
+                                         &barriers, consumer, now, done, phase, output, log_sums);
+            done += now.tiles;
+        }
     }
 }
 
 // --- launch ----------------------------------------------------------------------------------------------------------
-
-template <typename Element> struct tensor_type;
-template <> struct tensor_type<__nv_bfloat16> {
-    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
-};
-template <> struct tensor_type<__half> {
-    enum { VALUE = CU_TENSOR_MAP_DATA_TYPE_FLOAT16 };
-};
-
-// A map of (heads, rows, Size) in boxes of some rows and 64 columns of one head.
-template <typename Element, int Size>
-static heddle_status map_heads(CUtensorMap *map, const void *from, long long heads, int rows, int box_rows)
-{
-    const cuuint64_t size[3] = {Size, (cuuint64_t)rows, (cuuint64_t)heads};
-    const cuuint64_t pitch[2] = {Size * sizeof(Element), (cuuint64_t)rows * Size * sizeof(Element)};
-    const cuuint32_t box[3] = {BOX, (cuuint32_t)box_rows, 1};
-    return tma_map_boxes(map, (CUtensorMapDataType)tensor_type<Element>::VALUE, from, 3, size, pitch, box,
-                         CU_TENSOR_MAP_SWIZZLE_128B);
-}
 
 template <typename Element, int Size, int Keys> static heddle_status launch_size(const heddle_call *call)
 {
@@ -341,8 +282,14 @@ template <typename Element, int Size, int Keys> static heddle_status launch_size
     auto kernel = attention_forward_wgmma<Element, Size, Keys>;
     const int bytes = hopper_block<Size, Keys>::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads, THREADS, bytes, stream>>>(
-        *shape, q, k, v, (Element *)call->output[0], (float *)call->output[1]);
+    const int group = hopper_group((size_t)shape->keys * Size * 2 * sizeof(Element)); // k and v
+    // With a diagonal jobs are of unlike length: the GPU hands them out one by one. Otherwise a block goes from job to
+    // job, and loads for the next while it ends one.
+    const unsigned jobs = heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads;
+    const unsigned multiprocessors = (unsigned)heddle_cuda_multiprocessors();
+    const unsigned blocks = shape->causal || jobs < multiprocessors ? jobs : multiprocessors;
+    kernel<<<blocks, THREADS, bytes, stream>>>(*shape, q, k, v, group, (Element *)call->output[0],
+                                               (float *)call->output[1]);
     return heddle_cuda_launched("06_wgmma_tma");
 }
 

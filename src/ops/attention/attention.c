@@ -126,6 +126,15 @@ static const char *const backward_bench_shapes[] = {
 HEDDLE_WORKSPACE(means_workspace, attention_shape,
                  sizeof(float) * (size_t)shape->batch * (size_t)shape->heads * (size_t)shape->queries)
 
+// Rung 7's: two numbers and the sums of grad_q per query, in whole tiles.
+static size_t pass_workspace(const void *shape_, int threads)
+{
+    const attention_shape *shape = shape_;
+    const size_t tile = HEDDLE_ATTENTION_PASS_QUERIES(shape->size), tiles = ((size_t)shape->queries + tile - 1) / tile;
+    (void)threads;
+    return sizeof(float) * (size_t)shape->batch * (size_t)shape->heads * tiles * tile * ((size_t)shape->size + 2);
+}
+
 static const heddle_rung forward_ladder[] = {
     {"cpu_naive", HEDDLE_CPU, HEDDLE_NAIVE, heddle_attention_forward_cpu_naive,
      "one query and one key at a time: every score is computed twice", NULL, NULL},
@@ -194,10 +203,20 @@ static const heddle_rung backward_ladder[] = {
          "one thread per query, then one per key, in float32: all from global memory",                                 \
          NULL,                                                                                                         \
          NULL},                                                                                                        \
+        {"05_mma_sync",                                                                                                \
+         HEDDLE_CUDA,                                                                                                  \
+         HEDDLE_TUNED,                                                                                                 \
+         NULL,                                                                                                         \
+         "mma.sync, once for queries and once for keys: no atomics, seven products instead of five",                   \
+         NULL,                                                                                                         \
+         means_workspace,                                                                                              \
+         .arithmetic = (rounded),                                                                                      \
+         .capability = 80},                                                                                            \
     {                                                                                                                  \
-        "05_mma_sync", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                                \
-            "mma.sync, once for queries and once for keys: no atomics, seven products instead of five", NULL,          \
-            means_workspace, .arithmetic = (rounded), .capability = 80                                                 \
+        "07_wgmma_one_pass", HEDDLE_CUDA, HEDDLE_TUNED, NULL,                                                          \
+            "wgmma and TMA, five products in one pass: grad_q by atomics, its last bits differ from run to run",       \
+            hopper_takes, pass_workspace, .arithmetic = (rounded), .capability = 90, .gpu_only = "wgmma and TMA",      \
+                                          .unordered = true                                                            \
     }
 
 HEDDLE_OF_SHAPE(bool, hopper_takes, attention_shape,

@@ -15,6 +15,9 @@ enum {
     HEDDLE_ATTENTION_FLASH_BACKWARD_BYTES = 4 * (2 * 64 * 132 + 2 * 32 * 132 + 64 * 48),
 };
 
+// Queries of a tile of rung 7, whose workspace has whole tiles.
+#define HEDDLE_ATTENTION_PASS_QUERIES(size) ((size) <= 64 ? 128 : 64)
+
 void heddle_attention_forward_reference(const void *shape, const double *const *input, double *const *output);
 void heddle_attention_backward_reference(const void *shape, const double *const *input, double *const *output);
 

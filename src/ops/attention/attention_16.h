@@ -5,3 +5,5 @@
 
 heddle_status heddle_attention_bf16_forward_mma_sync(const heddle_call *call);
 heddle_status heddle_attention_fp16_forward_mma_sync(const heddle_call *call);
+heddle_status heddle_attention_bf16_backward_mma_sync(const heddle_call *call);
+heddle_status heddle_attention_fp16_backward_mma_sync(const heddle_call *call);
