@@ -53,25 +53,32 @@ static heddle_status root_mean_square(heddle_pool *pool, const double *values, s
 
 // --- expected values -------------------------------------------------------------------------------------------------
 
-static heddle_status upload(heddle_bench_case *one, int set, const heddle_operand_values *values)
+// Operand i, as a rung gets it, in new memory of the device; NULL: it has no bytes.
+static heddle_status upload(const heddle_bench_place *place, const heddle_operand_values *values, int i, void **made)
 {
-    const heddle_op *op = one->op;
-    for (int i = 0; i < op->operand_count; i++) {
-        if (!heddle_bench_is_read(&op->operands[i]) || one->bytes[i] == 0)
-            continue;
-        HEDDLE_TRY(heddle_alloc(one->place.device, one->bytes[i], &one->pristine[set][i]));
-        void *bytes = malloc(one->bytes[i]);
-        if (!bytes)
-            return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for operand '%s' of %s", op->operands[i].name,
-                               op->name);
-        heddle_values_encode(heddle_operand_dtype(op, i, one->shape), heddle_operand_columns(op, i, one->shape),
-                             one->place.pool, values->operand[i], one->elements[i], bytes);
-        heddle_status status = heddle_copy(one->place.stream, one->pristine[set][i], bytes, one->bytes[i]);
-        if (status == HEDDLE_OK)
-            status = heddle_stream_synchronize(one->place.stream);
-        free(bytes);
-        HEDDLE_TRY(status);
-    }
+    const heddle_op *op = values->op;
+    const size_t size = heddle_operand_bytes(op, i, values->shape);
+    *made = NULL;
+    if (size == 0)
+        return HEDDLE_OK;
+    HEDDLE_TRY(heddle_alloc(place->device, size, made));
+    void *bytes = malloc(size);
+    if (!bytes)
+        return heddle_fail(HEDDLE_OUT_OF_MEMORY, "no memory for operand '%s' of %s", op->operands[i].name, op->name);
+    heddle_values_encode(heddle_operand_dtype(op, i, values->shape), heddle_operand_columns(op, i, values->shape),
+                         place->pool, values->operand[i], values->elements[i], bytes);
+    heddle_status status = heddle_copy(place->stream, *made, bytes, size);
+    if (status == HEDDLE_OK)
+        status = heddle_stream_synchronize(place->stream);
+    free(bytes);
+    return status;
+}
+
+static heddle_status upload_read(heddle_bench_case *one, int set, const heddle_operand_values *values)
+{
+    for (int i = 0; i < one->op->operand_count; i++)
+        if (heddle_bench_is_read(&one->op->operands[i]))
+            HEDDLE_TRY(upload(&one->place, values, i, &one->pristine[set][i]));
     return HEDDLE_OK;
 }
 
@@ -115,45 +122,80 @@ static heddle_status expect_by_host(heddle_bench_case *one, heddle_operand_value
 }
 
 // By the device's reference kernel: inputs as a rung gets them, outputs in float64.
-static heddle_status launch_reference(heddle_bench_case *one, heddle_device_launcher *launcher, int set,
-                                      heddle_operand_values *values, void **device_output)
+static heddle_status launch_reference(const heddle_bench_place *place, heddle_device_launcher *launcher,
+                                      void *const *device_input, heddle_operand_values *values, void **device_output)
 {
-    const heddle_op *op = one->op;
-    heddle_stream *stream = one->place.stream;
-    heddle_call call = {.shape = one->shape, .stream = stream};
+    const heddle_op *op = values->op;
+    heddle_call call = {.shape = values->shape, .stream = place->stream};
     for (int i = 0; i < op->operand_count; i++) {
         int slot;
-        size_t bytes = one->elements[i] * sizeof(double);
+        size_t bytes = values->elements[i] * sizeof(double);
         if (!heddle_operand_slot(op, i, &slot)) {
-            call.input[slot] = one->pristine[set][i];
+            call.input[slot] = device_input[i];
             continue;
         }
-        HEDDLE_TRY(heddle_alloc(one->place.device, bytes, &device_output[i]));
+        HEDDLE_TRY(heddle_alloc(place->device, bytes, &device_output[i]));
         call.output[slot] = device_output[i];
         HEDDLE_TRY(heddle_bench_is_read(&op->operands[i])
-                       ? heddle_copy(stream, device_output[i], values->operand[i], bytes)
-                       : heddle_fill(stream, device_output[i], heddle_bench_poison[0], bytes));
+                       ? heddle_copy(place->stream, device_output[i], values->operand[i], bytes)
+                       : heddle_fill(place->stream, device_output[i], heddle_bench_poison[0], bytes));
     }
     HEDDLE_TRY(launcher(&call));
     for (int i = 0; i < op->operand_count; i++)
         if (device_output[i])
-            HEDDLE_TRY(heddle_copy(stream, values->operand[i], device_output[i], one->elements[i] * sizeof(double)));
-    return heddle_stream_synchronize(stream);
+            HEDDLE_TRY(
+                heddle_copy(place->stream, values->operand[i], device_output[i], values->elements[i] * sizeof(double)));
+    return heddle_stream_synchronize(place->stream);
+}
+
+static heddle_status reference_by_device(const heddle_bench_place *place, heddle_device_launcher *launcher,
+                                         void *const *device_input, heddle_operand_values *values)
+{
+    void *device_output[HEDDLE_VALUES_OPERANDS] = {NULL};
+    heddle_status status = launch_reference(place, launcher, device_input, values, device_output);
+    for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++)
+        heddle_free(place->device, device_output[i]);
+    return status;
 }
 
 static heddle_status expect_by_device(heddle_bench_case *one, heddle_device_launcher *launcher,
                                       heddle_operand_values *values)
 {
     for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
-        void *device_output[HEDDLE_VALUES_OPERANDS] = {NULL};
-        heddle_status status = launch_reference(one, launcher, set, &values[set], device_output);
-        for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++)
-            heddle_free(one->place.device, device_output[i]);
-        if (status == HEDDLE_OK)
-            status = take_expected(one, set, &values[set]);
-        HEDDLE_TRY(status);
+        HEDDLE_TRY(reference_by_device(&one->place, launcher, one->pristine[set], &values[set]));
+        HEDDLE_TRY(take_expected(one, set, &values[set]));
     }
     return HEDDLE_OK;
+}
+
+// The device's reference kernel for an operator, if the shape is one for which the CPU takes long; NULL: none.
+static heddle_device_launcher *device_reference(const heddle_bench_place *place, const heddle_op *op, const void *shape)
+{
+    heddle_device_launcher *launcher = NULL;
+    if (op->cost(shape).flops > long_reference_flops && heddle_device_get_kind(place->device) == HEDDLE_CUDA)
+        heddle_device_find_launcher(place->device, op->name, "reference", &launcher);
+    return launcher;
+}
+
+// What a forward operator saves for its gradient.
+static heddle_status save(void *context, heddle_operand_values *values)
+{
+    const heddle_bench_place *place = context;
+    heddle_device_launcher *launcher = device_reference(place, values->op, values->shape);
+    if (!launcher) {
+        heddle_operand_values_reference(values);
+        return HEDDLE_OK;
+    }
+    void *device_input[HEDDLE_VALUES_OPERANDS] = {NULL};
+    heddle_status status = HEDDLE_OK;
+    for (int i = 0; i < values->op->operand_count && status == HEDDLE_OK; i++)
+        if (heddle_bench_is_read(&values->op->operands[i]))
+            status = upload(place, values, i, &device_input[i]);
+    if (status == HEDDLE_OK)
+        status = reference_by_device(place, launcher, device_input, values);
+    for (int i = 0; i < HEDDLE_VALUES_OPERANDS; i++)
+        heddle_free(place->device, device_input[i]);
+    return status;
 }
 
 // Which reference can be afforded: the device's (*launcher set), the host's, or none.
@@ -162,10 +204,9 @@ static heddle_status choose_reference(const heddle_bench_case *one, heddle_devic
     const heddle_op *op = one->op;
     const heddle_op *forward = heddle_operand_values_forward(op);
     double flops = op->cost(one->shape).flops, before = forward ? forward->cost(one->shape).flops : 0;
-    *launcher = NULL;
-    if (flops > long_reference_flops && heddle_device_get_kind(one->place.device) == HEDDLE_CUDA)
-        heddle_device_find_launcher(one->place.device, op->name, "reference", launcher);
-    if (before > most_reference_flops || (!*launcher && flops > most_reference_flops))
+    *launcher = device_reference(&one->place, op, one->shape);
+    const bool saves_by_device = forward && device_reference(&one->place, forward, one->shape);
+    if ((!saves_by_device && before > most_reference_flops) || (!*launcher && flops > most_reference_flops))
         return heddle_fail(HEDDLE_UNSUPPORTED, "not checked: shape too large for the reference (%.2g operations)",
                            flops + before);
     double bytes = 0;
@@ -189,8 +230,9 @@ static heddle_status expect(heddle_bench_case *one, heddle_operand_values values
     for (int set = 0; set < HEDDLE_BENCH_SETS; set++) {
         HEDDLE_TRY(heddle_operand_values_create(&values[set], one->op, one->shape));
         values[set].whole = heddle_bench_has_whole_numbers(one->op, set);
-        HEDDLE_TRY(heddle_operand_values_draw(&values[set], one->place.pool, seed + (uint64_t)set));
-        HEDDLE_TRY(upload(one, set, &values[set]));
+        HEDDLE_TRY(
+            heddle_operand_values_draw_by(&values[set], one->place.pool, seed + (uint64_t)set, save, &one->place));
+        HEDDLE_TRY(upload_read(one, set, &values[set]));
     }
     for (int i = 0; i < one->op->operand_count; i++)
         elements += (double)one->elements[i];

@@ -292,7 +292,20 @@ const heddle_op *heddle_operand_values_forward(const heddle_op *op)
     return NULL;
 }
 
+static heddle_status by_host(void *context, heddle_operand_values *values)
+{
+    (void)context;
+    heddle_operand_values_reference(values);
+    return HEDDLE_OK;
+}
+
 heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_pool *pool, uint64_t seed)
+{
+    return heddle_operand_values_draw_by(values, pool, seed, by_host, NULL);
+}
+
+heddle_status heddle_operand_values_draw_by(heddle_operand_values *values, heddle_pool *pool, uint64_t seed,
+                                            heddle_operand_values_by *reference, void *context)
 {
     draw_all(values, pool, seed);
     const heddle_op *forward = heddle_operand_values_forward(values->op);
@@ -301,8 +314,8 @@ heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_p
     heddle_operand_values saved;
     HEDDLE_TRY(heddle_operand_values_create(&saved, forward, values->shape));
     draw_all(&saved, pool, seed);
-    heddle_operand_values_reference(&saved);
-    for (int i = 0; i < values->op->operand_count; i++) {
+    heddle_status status = reference(context, &saved);
+    for (int i = 0; i < values->op->operand_count && status == HEDDLE_OK; i++) {
         int source = heddle_operand_find(forward, values->op->operands[i].name);
         if (values->op->operands[i].role == HEDDLE_INPUT && source >= 0 &&
             values->elements[i] == saved.elements[source])
@@ -311,7 +324,7 @@ heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_p
                          pool, values->elements[i]);
     }
     heddle_operand_values_destroy(&saved);
-    return HEDDLE_OK;
+    return status;
 }
 
 void heddle_operand_values_reference(heddle_operand_values *values)

@@ -21,6 +21,10 @@ void heddle_operand_values_destroy(heddle_operand_values *values);
 // Inputs and updates, rounded to their dtypes; what a forward operator saves comes from its reference. The same numbers
 // for any number of threads.
 heddle_status heddle_operand_values_draw(heddle_operand_values *values, heddle_pool *pool, uint64_t seed);
+// The same, where `reference` computes what the forward operator saves, on a device, say.
+typedef heddle_status heddle_operand_values_by(void *context, heddle_operand_values *values);
+heddle_status heddle_operand_values_draw_by(heddle_operand_values *values, heddle_pool *pool, uint64_t seed,
+                                            heddle_operand_values_by *reference, void *context);
 // Whether drawing needs the reference of a forward operator first; NULL: it does not.
 const heddle_op *heddle_operand_values_forward(const heddle_op *op);
 void heddle_operand_values_reference(heddle_operand_values *values);
