@@ -14,6 +14,7 @@
 enum {
     PASSES = SORT_KEY_BITS / SORT_BITS,
     COUNTS_AN_SM = 4, // blocks of the counting kernel
+    LOOKS = 8,        // tiles before this one that are asked at a time
     SWEEPS_AN_SM = 3, // blocks of a pass: as many as the registers for 16 keys per thread leave room for
 };
 
@@ -38,19 +39,31 @@ __global__ void __launch_bounds__(SORT_THREADS) sort_count_all(int n, const floa
             atomicAdd(&bins[pass * SORT_DIGITS + threadIdx.x], count[pass][threadIdx.x]);
 }
 
-// How many keys of this thread's digit the tiles before this one have. words: (tiles, digits)
+// How many keys of this thread's digit the tiles before this one have: LOOKS of them are asked at a time, because an
+// answer takes as long as all of a tile's other work. words: (tiles, digits)
 __device__ static int look_back(scan_word *words, int tile)
 {
     int before = 0;
-    for (int earlier = tile - 1; earlier >= 0; earlier--) {
-        scan_word *at = &words[(size_t)earlier * SORT_DIGITS + threadIdx.x], word = scan_look(at);
-        for (; word >> 32 == SCAN_NOTHING; word = scan_look(at))
-            __nanosleep(20);
-        int count;
-        scan_unpack(word, &count);
-        before += count;
-        if (word >> 32 == SCAN_RUNNING_SUM)
-            break;
+    bool found = false;
+    for (int last = tile - 1; last >= 0 && !found; last -= LOOKS) {
+        scan_word word[LOOKS];
+#pragma unroll
+        for (int i = 0; i < LOOKS; i++)
+            word[i] = last >= i ? scan_look(&words[(size_t)(last - i) * SORT_DIGITS + threadIdx.x])
+                                : scan_pack(SCAN_RUNNING_SUM, 0); // none before
+#pragma unroll
+        for (int i = 0; i < LOOKS; i++) {
+            if (found)
+                continue;
+            while (word[i] >> 32 == SCAN_NOTHING) {
+                __nanosleep(20);
+                word[i] = scan_look(&words[(size_t)(last - i) * SORT_DIGITS + threadIdx.x]);
+            }
+            int count;
+            scan_unpack(word[i], &count);
+            before += count;
+            found = word[i] >> 32 == SCAN_RUNNING_SUM;
+        }
     }
     return before;
 }
