@@ -112,7 +112,15 @@ static long long tiles(const heddle_linear_shape *shape, int rows, int columns)
 }
 HEDDLE_OF_SHAPE(bool, has_many_tiles, heddle_linear_shape, tiles(shape, 128, 256) >= QUARTER)
 // A tile of 256 by 256 occupies two SMs.
-HEDDLE_OF_SHAPE(bool, has_few_tiles, heddle_linear_shape, tiles(shape, 256, 256) <= QUARTER)
+HEDDLE_OF_SHAPE(bool, is_split, heddle_linear_shape, !tf32_tma_takes(shape) || tiles(shape, 256, 256) <= QUARTER)
+
+static size_t split_workspace(const void *shape_, int threads)
+{
+    (void)threads;
+    const heddle_linear_shape *shape = shape_;
+    const heddle_matmul_shape product = {.m = shape->n, .n = shape->out, .k = shape->in, .transpose_b = 1};
+    return heddle_split_workspace(&product, sizeof(float));
+}
 
 static size_t forward_workspace(const void *shape, int threads)
 {
@@ -167,8 +175,8 @@ static const heddle_rung forward_ladder[] = {
      "matmul's persistent wgmma kernel, which adds the bias in its epilogue: few tiles leave SMs idle", tf32_tma_takes,
      NULL, .arithmetic = HEDDLE_TF32, HOPPER},
     {"05_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the blocks of a cluster divide the inputs and add up through distributed shared memory: limited by L2",
-     tf32_tma_takes, NULL, .arithmetic = HEDDLE_TF32, HOPPER, .pays = has_few_tiles},
+     "the blocks of a cluster divide the inputs and add up through distributed shared memory: limited by L2", NULL,
+     split_workspace, .arithmetic = HEDDLE_TF32, HOPPER, .pays = is_split},
     {"cublas_lt", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "cuBLASLt, the bias added before the product is stored: limited by the float32 units", NULL, NULL,
      .gpu_only = "cuBLAS"},

@@ -3,6 +3,7 @@
 #include "ops/matmul/matmul.h"
 
 #include "ops/define.h"
+#include "ops/matmul/pack.h"
 #include "ops/matmul/parts.h"
 #include "ops/matmul/tuned.h"
 
@@ -206,9 +207,29 @@ static bool tf32_tma_takes_as_stored(const void *shape_)
     return !shape->transpose_a && shape->transpose_b && tf32_tma_takes(shape);
 }
 
-// Whether rung 14's tiles of 256 by 256, each on two SMs, would occupy no more than half of an H200's 132.
-HEDDLE_OF_SHAPE(bool, tf32_has_few_tiles, heddle_matmul_shape,
-                ((long long)shape->m + 255) / 256 * (((long long)shape->n + 255) / 256) <= 33)
+// Whether rung 14 takes the product, and its tiles of 256 by 256, each on two SMs, would occupy more than half of an
+// H200's 132.
+HEDDLE_OF_SHAPE(bool, tf32_is_split, heddle_matmul_shape,
+                !tf32_tma_takes(shape) || ((long long)shape->m + 255) / 256 * (((long long)shape->n + 255) / 256) <= 33)
+
+// Of an operand with `rows` rows along k, or stored (k, rows).
+static size_t split_copy_bytes(int rows, int k, bool m_major, size_t element_bytes)
+{
+    if (m_major && element_bytes == sizeof(float))
+        return heddle_pack_bytes((size_t)rows, (size_t)k, element_bytes);
+    const size_t down = (size_t)(m_major ? k : rows), across = (size_t)(m_major ? rows : k);
+    return heddle_pack_pitch(across, element_bytes) == across * element_bytes
+               ? 0
+               : heddle_pack_bytes(down, across, element_bytes);
+}
+
+size_t heddle_split_workspace(const heddle_matmul_shape *shape, size_t element_bytes)
+{
+    return split_copy_bytes(shape->m, shape->k, shape->transpose_a, element_bytes) +
+           split_copy_bytes(shape->n, shape->k, !shape->transpose_b, element_bytes);
+}
+
+HEDDLE_WORKSPACE(split_workspace, heddle_matmul_shape, heddle_split_workspace(shape, sizeof(float)))
 
 // If neither lies along k, a is transposed first.
 HEDDLE_WORKSPACE(tf32_workspace, heddle_matmul_shape,
@@ -284,9 +305,10 @@ static const heddle_rung forward_ladder[] = {
      "power",
      tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
     {"17_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the blocks of a cluster divide k and add up through distributed shared memory, for b stored (n, k): limited by "
-     "L2",
-     tf32_tma_takes_as_stored, NULL, .arithmetic = HEDDLE_TF32, HOPPER, .pays = tf32_has_few_tiles},
+     "the blocks of a cluster divide k and add up through distributed shared memory, other layouts than (n, k) of b "
+     "are "
+     "copied: limited by L2",
+     NULL, split_workspace, .arithmetic = HEDDLE_TF32, HOPPER, .pays = tf32_is_split},
     {"cutlass", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "CUTLASS, tiles of 128 or 64 by 128, untransposed matrices: limited by the float32 units", cutlass_takes, NULL,
      .capability = 80, .gpu_only = "CUTLASS"},

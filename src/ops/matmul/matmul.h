@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/op.h"
+#include "heddle/ops.h"
 #include "ops/matmul/gemm.h"
 
 extern const heddle_op heddle_op_matmul_forward, heddle_op_matmul_backward;
@@ -19,6 +20,10 @@ int64_t heddle_matmul_reduction(const void *shape);
 // Shared memory per block, in bytes, of the mma.sync rungs in tf32 and bf16: three stages, each of 128 and 256 rows of
 // 128 bytes.
 enum { HEDDLE_MATMUL_RING_BYTES = 3 * (128 + 256) * 128 };
+
+// Bytes of workspace of the rungs that split k, in tf32 and bf16: for copies of operands whose rows do not start at
+// multiples of 16 bytes, and of floats that do not lie along k.
+size_t heddle_split_workspace(const heddle_matmul_shape *shape, size_t element_bytes);
 
 heddle_status heddle_matmul_forward_cpu_naive(const heddle_call *call);
 heddle_status heddle_matmul_backward_cpu_naive(const heddle_call *call);

@@ -4,10 +4,11 @@
 //
 // A cluster computes `share` neighbouring tiles of one row of tiles, each by `parts` blocks: part p of a tile sums over
 // the p-th piece of k. At the end every block leaves its sums in shared memory, and adds up its share of the tile from
-// the shared memory of all parts, in their order: no workspace, no second kernel, the same bits every time. Blocks that
-// differ only in their tile need the same rows of a: each loads a `share`-th of them, which TMA delivers to all.
+// the shared memory of all parts, in their order: no second kernel, the same bits every time. Blocks that differ only
+// in their tile need the same rows of a: each loads a `share`-th of them, which TMA delivers to all.
 //
-// hopper.h describes the layout of tile and swizzle.
+// Operands whose rows do not start at multiples of 16 bytes, and floats that do not lie along k, are copied first, to
+// the workspace (pack_cuda.h). hopper.h describes the layout of tile and swizzle.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -19,6 +20,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/cuda/wgmma16.h"
 #include "ops/matmul/element.h"
+#include "ops/matmul/pack_cuda.h"
 
 enum {
     SPLIT_CLUSTER = 8,             // blocks: the most that every Hopper GPU takes
@@ -53,6 +55,7 @@ template <typename Element> struct split_product {
     heddle_matmul_shape shape;
     const Element *a, *b, *bias;
     Element *output;
+    bool ragged; // set by split_launch: rows of the output do not start at multiples of 16 bytes
 };
 
 // Where a block works: its tile, its part of k in stages, and the cluster's division.
@@ -212,6 +215,22 @@ __device__ static __forceinline__ void split_add(float4 *to, float factor, float
     to->x += factor * four.x, to->y += factor * four.y, to->z += factor * four.z, to->w += factor * four.w;
 }
 
+// Up to four columns of the output from (row, column) on, of which each may begin anywhere.
+template <typename Element>
+__device__ static __forceinline__ void split_store_ragged(const split_product<Element> *product, int row, int column,
+                                                          float4 sum)
+{
+    const heddle_matmul_shape *shape = &product->shape;
+    const float four[SPLIT_FOUR] = {sum.x, sum.y, sum.z, sum.w};
+    Element *place = &product->output[(size_t)row * shape->n + column];
+#pragma unroll
+    for (int i = 0; i < SPLIT_FOUR; i++)
+        if (column + i < shape->n)
+            place[i] = matmul_element<Element>(shape->alpha * four[i] +
+                                               (shape->beta != 0.0f ? shape->beta * matmul_float(place[i]) : 0) +
+                                               (product->bias ? matmul_float(product->bias[column + i]) : 0));
+}
+
 // The block's share of the tile: adds up all parts and stores. Rows beyond the output are the last, and are left out.
 template <typename Element, typename Tile, int Columns>
 __device__ static __forceinline__ void split_combine(const split_place *at, const split_product<Element> *product,
@@ -234,6 +253,10 @@ __device__ static __forceinline__ void split_combine(const split_place *at, cons
         for (int part = 0; part < SPLIT_CLUSTER; part++)
             if (part < at->parts)
                 split_add(&sum, 1, parts[part]);
+        if (product->ragged) {
+            split_store_ragged(product, at->row + row, column, sum);
+            continue;
+        }
         float4 value = {};
         split_add(&value, shape->alpha, sum);
         Element *place = &product->output[(size_t)(at->row + row) * shape->n + column];
@@ -336,7 +359,8 @@ static void split_divide(const heddle_matmul_shape *shape, const int *most, int 
 }
 
 template <typename Element, int Consumers, int Columns, int MMajorA, int MMajorB>
-static heddle_status split_launch_tile(const heddle_call *call, const split_product<Element> *product, const char *rung)
+static heddle_status split_launch_tile(const heddle_call *call, const split_product<Element> *product,
+                                       const heddle_packed *a, const heddle_packed *b, const char *rung)
 {
     typedef split_tile<Element, Consumers, Columns> tile;
     // With TFLOAT32, TMA rounds each float to the nearest during the copy; wgmma alone would truncate it.
@@ -355,11 +379,11 @@ static heddle_status split_launch_tile(const heddle_call *call, const split_prod
     int share, parts;
     split_divide<tile, Columns>(&product->shape, most, &share, &parts);
     CUtensorMap map_a, map_b;
-    heddle_status status = tma_map(&map_a, type, sizeof(Element), product->a, MMajorA ? k : m, MMajorA ? m : k,
-                                   (MMajorA ? (int)tile::K : (int)tile::ROWS) / share);
+    heddle_status status = tma_map_rows(&map_a, type, sizeof(Element), a->from, MMajorA ? k : m, MMajorA ? m : k,
+                                        a->pitch, (MMajorA ? (int)tile::K : (int)tile::ROWS) / share);
     if (status == HEDDLE_OK)
-        status = tma_map(&map_b, type, sizeof(Element), product->b, MMajorB ? k : n, MMajorB ? n : k,
-                         MMajorB ? (int)tile::K : Columns);
+        status = tma_map_rows(&map_b, type, sizeof(Element), b->from, MMajorB ? k : n, MMajorB ? n : k, b->pitch,
+                              MMajorB ? (int)tile::K : Columns);
     if (status != HEDDLE_OK)
         return status;
     const unsigned clusters = heddle_ceil_div(m, tile::ROWS) * heddle_ceil_div(heddle_ceil_div(n, Columns), share);
@@ -369,12 +393,55 @@ static heddle_status split_launch_tile(const heddle_call *call, const split_prod
 }
 
 template <typename Element, int MMajorA, int MMajorB>
-static heddle_status split_launch(const heddle_call *call, const split_product<Element> *product, const char *rung)
+static heddle_status split_launch_packed(const heddle_call *call, const split_product<Element> *product,
+                                         const heddle_packed *a, const heddle_packed *b, const char *rung)
 {
     const int columns = split_columns(&product->shape);
     if (split_consumers(&product->shape) == 1)
-        return columns == 64 ? split_launch_tile<Element, 1, 64, MMajorA, MMajorB>(call, product, rung)
-                             : split_launch_tile<Element, 1, 128, MMajorA, MMajorB>(call, product, rung);
-    return columns == 64 ? split_launch_tile<Element, 2, 64, MMajorA, MMajorB>(call, product, rung)
-                         : split_launch_tile<Element, 2, 128, MMajorA, MMajorB>(call, product, rung);
+        return columns == 64 ? split_launch_tile<Element, 1, 64, MMajorA, MMajorB>(call, product, a, b, rung)
+                             : split_launch_tile<Element, 1, 128, MMajorA, MMajorB>(call, product, a, b, rung);
+    return columns == 64 ? split_launch_tile<Element, 2, 64, MMajorA, MMajorB>(call, product, a, b, rung)
+                         : split_launch_tile<Element, 2, 128, MMajorA, MMajorB>(call, product, a, b, rung);
+}
+
+// An operand with `rows` rows along k, or M-major: as TMA needs it. Floats are turned to lie along k.
+template <typename Element>
+static heddle_status split_pack(const heddle_call *call, const Element *matrix, int rows, int k, bool m_major,
+                                char **room, heddle_packed *packed)
+{
+    if (m_major && sizeof(Element) == sizeof(float))
+        return heddle_pack_transposed<sizeof(Element)>(call, matrix, k, rows, room, packed);
+    return heddle_pack<sizeof(Element)>(call, matrix, m_major ? k : rows, m_major ? rows : k, room, packed);
+}
+
+// Whether the kernel takes a product: it is not empty, and operands that are not copied start at multiples of 16 bytes.
+static inline bool split_takes(const heddle_call *call, const heddle_matmul_shape *shape)
+{
+    return shape->m > 0 && shape->n > 0 && shape->k > 0 &&
+           ((size_t)call->input[0] | (size_t)call->input[1]) % HEDDLE_PACK_ALIGNMENT == 0;
+}
+
+// The call's workspace has the bytes of heddle_pack_product_bytes.
+template <typename Element>
+static heddle_status split_launch(const heddle_call *call, split_product<Element> product, const char *rung)
+{
+    const heddle_matmul_shape *shape = &product.shape;
+    const int turn_a = shape->transpose_a, turn_b = !shape->transpose_b; // whether it is M-major
+    char *room = (char *)call->workspace;
+    heddle_packed a, b;
+    product.ragged = ((size_t)product.output | shape->n * sizeof(Element)) % HEDDLE_PACK_ALIGNMENT != 0;
+    heddle_status status = split_pack(call, product.a, shape->m, shape->k, turn_a, &room, &a);
+    if (status == HEDDLE_OK)
+        status = split_pack(call, product.b, shape->n, shape->k, turn_b, &room, &b);
+    if (status != HEDDLE_OK)
+        return status;
+    if constexpr (sizeof(Element) == sizeof(float)) {
+        return split_launch_packed<Element, 0, 0>(call, &product, &a, &b, rung);
+    } else {
+        if (turn_a)
+            return turn_b ? split_launch_packed<Element, 1, 1>(call, &product, &a, &b, rung)
+                          : split_launch_packed<Element, 1, 0>(call, &product, &a, &b, rung);
+        return turn_b ? split_launch_packed<Element, 0, 1>(call, &product, &a, &b, rung)
+                      : split_launch_packed<Element, 0, 0>(call, &product, &a, &b, rung);
+    }
 }

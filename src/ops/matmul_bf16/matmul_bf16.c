@@ -35,14 +35,16 @@ static bool tma_takes(const void *shape_)
 }
 
 // Whether tiles are so few that their k should be split: less than a full tile of rows, or work for less than half of
-// an H200 (rung 6 computes 256 by 64 or more with two of its 132 SMs).
-static bool has_few_tiles(const void *shape_)
+// an H200 (rung 6 computes 256 by 64 or more with two of its 132 SMs). Nor does rung 6 take every shape.
+static bool is_split(const void *shape_)
 {
     const heddle_matmul_shape *shape = shape_;
     const int few_rows = 128, rows = 256, columns = 64, most = 132 / 2 / 2;
-    return shape->m <= few_rows ||
+    return !tma_takes(shape) || shape->m <= few_rows ||
            ((long long)shape->m + rows - 1) / rows * (((long long)shape->n + columns - 1) / columns) <= most;
 }
+
+HEDDLE_WORKSPACE(split_workspace, heddle_matmul_shape, heddle_split_workspace(shape, sizeof(uint16_t)))
 
 // Each layout twice: ragged in every dimension, and as TMA needs it (rows of 16 bytes) with partly filled tiles. The
 // last are for the widths of tiles of rungs 6 and 7.
@@ -100,8 +102,8 @@ static const heddle_rung forward_ladder[] = {
      "and power",
      tma_takes, NULL, HOPPER},
     {"07_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the blocks of a cluster divide k and add up through distributed shared memory: limited by reading b", tma_takes,
-     NULL, HOPPER, .pays = has_few_tiles},
+     "the blocks of a cluster divide k and add up through distributed shared memory: limited by reading b", NULL,
+     split_workspace, HOPPER, .pays = is_split},
 };
 
 const heddle_op heddle_op_matmul_bf16_forward = {
