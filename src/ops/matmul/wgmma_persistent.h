@@ -108,6 +108,10 @@ template <> struct factors<__nv_fp8_e4m3> {
 };
 template <> struct factors<int8_t> {
     const float *scale_a, *scale_b; // (m), (n)
+    __device__ float times(float alpha) const
+    {
+        return alpha;
+    }
 };
 
 // Barriers of the stages. full counts bytes. empty counts the consumers of both blocks, because both are written to.
@@ -240,24 +244,19 @@ template <typename Element> struct destination {
     const CUtensorMap *map;
     typename operand<Element>::output *output;
     bool direct;
+    float factor; // of all sums; int8 has others
 };
 
-// packed = factor * sums + beta * output, rounded: two columns in each. The output is read where it exists.
+// sums += beta * output, where it exists
 template <typename Element, int SUMS>
-__device__ static void pack(uint32_t (&packed)[SUMS / 2], float (&sums)[SUMS], const factors<Element> *factors,
-                            const destination<Element> *to, int row, int column)
+__device__ static void add_output(float (&sums)[SUMS], const destination<Element> *to, int row, int column)
 {
     const heddle_matmul_shape *shape = to->shape;
-    const float factor = factors->times(shape->alpha);
     int lane = threadIdx.x % 32, warp = threadIdx.x % HOPPER_WARPGROUP / 32;
-    if (factor != 1.0f)
-#pragma unroll
-        for (int i = 0; i < SUMS; i++)
-            sums[i] *= factor;
 #pragma unroll
     for (int i = 0; i < SUMS; i += 2) {
         int at_row = row + warp * 16 + i / 2 % 2 * 8 + lane / 4, at_column = column + i / 4 * 8 + lane % 4 * 2;
-        if (shape->beta == 0.0f || at_row >= shape->m || at_column >= shape->n)
+        if (at_row >= shape->m || at_column >= shape->n)
             continue;
         const __nv_bfloat16 *from = &to->output[(size_t)at_row * shape->n + at_column];
         __nv_bfloat162 old;
@@ -268,6 +267,21 @@ __device__ static void pack(uint32_t (&packed)[SUMS / 2], float (&sums)[SUMS], c
         sums[i] += shape->beta * __low2float(old);
         sums[i + 1] += shape->beta * __high2float(old);
     }
+}
+
+// packed = factor * sums + beta * output, rounded: two columns in each.
+template <typename Element, int SUMS>
+__device__ static void pack(uint32_t (&packed)[SUMS / 2], float (&sums)[SUMS], const destination<Element> *to, int row,
+                            int column)
+{
+    const float factor = to->factor;
+    if (factor != 1.0f) {
+#pragma unroll
+        for (int i = 0; i < SUMS; i++)
+            sums[i] *= factor;
+    }
+    if (to->shape->beta != 0.0f)
+        add_output<Element>(sums, to, row, column);
 #pragma unroll
     for (int i = 0; i < SUMS / 2; i++) {
         __nv_bfloat162 pair = __floats2bfloat162_rn(sums[2 * i], sums[2 * i + 1]);
@@ -354,10 +368,10 @@ __device__ static void store(const Word (&from)[COUNT], int first, int box, cons
 
 // A finished tile: what does not wait is stored, the rest is left in `packed`.
 template <typename Element, int TILE_N, int PACKED>
-__device__ static void finish(uint32_t (&packed)[PACKED], float (&sums)[TILE_N / 2], const factors<Element> *factors,
+__device__ static void finish(uint32_t (&packed)[PACKED], float (&sums)[TILE_N / 2], const factors<Element> *,
                               const destination<Element> *to, unsigned char *, int row, int column, int)
 {
-    pack<Element, TILE_N / 2>(packed, sums, factors, to, row, column);
+    pack<Element, TILE_N / 2>(packed, sums, to, row, column);
 }
 
 template <typename Element, int TILE_N, int PACKED>
@@ -459,7 +473,7 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
             produce<Element, TILE_N, MMajorA, MMajorB>(&shape, &map_a, &map_b, stages, &barriers, rank);
     } else {
         registers_take<CONSUMER_REGISTERS>();
-        const destination<Element> to = {&shape, &map_output, output, direct};
+        const destination<Element> to = {&shape, &map_output, output, direct, factors.times(shape.alpha)};
         consume<Element, TILE_N, MMajorA, MMajorB>(&factors, &to, stages, &barriers, rank, warpgroup - 1);
     }
     // No block exits while the other may still write to its shared memory.
