@@ -33,19 +33,6 @@ heddle_status heddle_cublas_handle(const heddle_call *call, cublasHandle_t *hand
     return HEDDLE_OK;
 }
 
-heddle_status heddle_cublas_align(const heddle_call *call, const void *operand, size_t bytes, char **room,
-                                  const void **found)
-{
-    void *place = *room;
-    *found = operand;
-    *room += (bytes + HEDDLE_CUBLAS_ALIGNMENT - 1) / HEDDLE_CUBLAS_ALIGNMENT * HEDDLE_CUBLAS_ALIGNMENT;
-    if ((uintptr_t)operand % HEDDLE_CUBLAS_ALIGNMENT == 0)
-        return HEDDLE_OK;
-    *found = place;
-    return HEDDLE_CUDA_CHECK(
-        cudaMemcpyAsync(place, operand, bytes, cudaMemcpyDeviceToDevice, heddle_cuda_stream_of(call)));
-}
-
 heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,
                                            cudaDataType_t type, cublasComputeType_t compute)
 {

@@ -30,12 +30,6 @@ typedef struct heddle_cublas_product {
 } heddle_cublas_product;
 heddle_status heddle_cublas_multiply(const heddle_call *call, const heddle_cublas_product *product);
 
-// An operand as cuBLAS takes it: itself, or where it is not aligned, a copy at *room. Moves *room on behind it either
-// way, by at most HEDDLE_CUBLAS_ALIGNMENT more than its bytes; *room starts aligned.
-enum { HEDDLE_CUBLAS_ALIGNMENT = 16 }; // suits the tensor cores' loads
-heddle_status heddle_cublas_align(const heddle_call *call, const void *operand, size_t bytes, char **room,
-                                  const void **found);
-
 // The product of a matmul, from the call's first two inputs to its first output.
 heddle_cublas_product heddle_cublas_matmul(const heddle_call *call, const heddle_matmul_shape *shape,
                                            cudaDataType_t type, cublasComputeType_t compute);

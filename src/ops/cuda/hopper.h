@@ -436,12 +436,20 @@ static inline heddle_status tma_map_boxes(CUtensorMap *map, CUtensorMapDataType 
     return HEDDLE_OK;
 }
 
-// A map of matrix (rows, columns), row-major and without gaps, in boxes of box_rows by 128 bytes, swizzled.
+// A map of matrix (rows, columns), row-major with `pitch` bytes between rows, in boxes of box_rows by 128 bytes,
+// swizzled.
+static inline heddle_status tma_map_rows(CUtensorMap *map, CUtensorMapDataType type, int element_bytes,
+                                         const void *matrix, long long rows, long long columns, size_t pitch,
+                                         unsigned box_rows)
+{
+    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitches[1] = {(cuuint64_t)pitch};
+    const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows};
+    return tma_map_boxes(map, type, matrix, 2, size, pitches, box, CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
+// The same without gaps between rows.
 static inline heddle_status tma_map(CUtensorMap *map, CUtensorMapDataType type, int element_bytes, const void *matrix,
                                     long long rows, long long columns, unsigned box_rows)
 {
-    const cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows};
-    const cuuint64_t pitch[1] = {(cuuint64_t)(columns * element_bytes)};
-    const cuuint32_t box[2] = {(cuuint32_t)(HOPPER_ROW_BYTES / element_bytes), box_rows};
-    return tma_map_boxes(map, type, matrix, 2, size, pitch, box, CU_TENSOR_MAP_SWIZZLE_128B);
+    return tma_map_rows(map, type, element_bytes, matrix, rows, columns, (size_t)(columns * element_bytes), box_rows);
 }

@@ -22,6 +22,7 @@
 #include "ops/cuda/rung.h"
 #include "ops/cuda/swizzled.h"
 #include "ops/matmul/matmul_tf32_cuda.h"
+#include "ops/matmul/pack_cuda.h"
 
 enum {
     CLUSTER = 2,
@@ -46,8 +47,6 @@ enum {
     // 65536 registers per SM: the producer needs few, a consumer needs 128 for its tile alone.
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
-    TURN_TILE = 32, // rows and columns that a block transposes: one warp per row
-    TURN_ROWS = 8,  // of them at a time
 };
 
 // Barriers of the stages. full counts bytes. empty counts the multiplying warps of both blocks, because both are
@@ -351,23 +350,6 @@ static heddle_status launch_layout(const heddle_call *call, const heddle_matmul_
     return heddle_cuda_launched(rung);
 }
 
-// to (columns, rows) = from (rows, columns), by square tiles with a column of padding against bank conflicts
-__global__ void turn_over(const float *from, float *to, int rows, int columns)
-{
-    __shared__ float tile[TURN_TILE][TURN_TILE + 1];
-    const int across = (columns - 1) / TURN_TILE + 1; // tiles per row of tiles
-    const int first_row = blockIdx.x / across * TURN_TILE, first_column = blockIdx.x % across * TURN_TILE;
-    int row = first_row + threadIdx.y, column = first_column + threadIdx.x;
-    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
-        if (row + i < rows && column < columns)
-            tile[threadIdx.y + i][threadIdx.x] = from[(size_t)(row + i) * columns + column];
-    __syncthreads();
-    row = first_row + threadIdx.x, column = first_column + threadIdx.y;
-    for (int i = 0; i < TURN_TILE; i += TURN_ROWS)
-        if (column + i < columns && row < rows)
-            to[(size_t)(column + i) * rows + row] = tile[threadIdx.x][threadIdx.y + i];
-}
-
 heddle_status heddle_matmul_tf32_persistent(const heddle_call *call, const heddle_matmul_shape *shape,
                                             const float *bias, const char *rung)
 {
@@ -385,11 +367,10 @@ static heddle_status launch(const heddle_call *call)
         return shape->transpose_a ? launch_layout<1, 0>(call, shape, a, b, NULL, rung)
                                   : heddle_matmul_tf32_persistent(call, shape, NULL, rung);
     if (shape->transpose_a) {
-        float *turned = (float *)call->workspace;
-        unsigned blocks = heddle_ceil_div(shape->m, TURN_TILE) * heddle_ceil_div(shape->k, TURN_TILE);
-        turn_over<<<blocks, dim3(TURN_TILE, TURN_ROWS), 0, heddle_cuda_stream_of(call)>>>(a, turned, shape->k,
-                                                                                          shape->m);
-        a = turned;
+        char *room = (char *)call->workspace;
+        heddle_packed turned;
+        HEDDLE_TRY(heddle_pack_transposed<sizeof(float)>(call, a, shape->k, shape->m, &room, &turned));
+        a = (const float *)turned.from; // k is a multiple of 4: rows are not padded
     }
     return launch_layout<1, 1>(call, shape, b, a, NULL, rung);
 }

@@ -20,8 +20,13 @@
 
 template <int MMajorA, int MMajorB> static heddle_status launch_layout(const heddle_call *call)
 {
-    const persistent_product<__nv_bfloat16> product = {
-        *(const heddle_matmul_shape *)call->shape, {}, "06_wgmma_persistent_clusters"};
+    const heddle_matmul_shape *shape = (const heddle_matmul_shape *)call->shape;
+    const size_t columns_a = MMajorA ? shape->m : shape->k, columns_b = MMajorB ? shape->n : shape->k;
+    const persistent_product<__nv_bfloat16> product = {*shape,
+                                                       {},
+                                                       "06_wgmma_persistent_clusters",
+                                                       {call->input[0], columns_a * sizeof(__nv_bfloat16)},
+                                                       {call->input[1], columns_b * sizeof(__nv_bfloat16)}};
     return persistent_launch<__nv_bfloat16, MMajorA, MMajorB>(call, &product);
 }
 

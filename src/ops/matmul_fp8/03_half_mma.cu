@@ -14,9 +14,9 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
+#include "heddle/ops.h"
 #include "ops/cuda/rung.h"
 #include "ops/cuda/swizzled.h"
-#include "ops/matmul_fp8/matmul_fp8_cuda.h"
 
 enum {
     TILE = 128,  // rows of a, and of b, per block
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     store(sum, &shape, *scale_a * *scale_b, output, first_i + warp_row, first_j + warp_column);
 }
 
-heddle_status heddle_matmul_fp8_half_mma(const heddle_call *call)
+static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_fp8_shape *shape = (const heddle_matmul_fp8_shape *)call->shape;
     const uint8_t *a = (const uint8_t *)call->input[0], *b = (const uint8_t *)call->input[1];
@@ -170,4 +170,4 @@ heddle_status heddle_matmul_fp8_half_mma(const heddle_call *call)
     return heddle_cuda_launched("03_half_mma");
 }
 
-HEDDLE_CUDA_RUNG("matmul_fp8", "03_half_mma", heddle_matmul_fp8_half_mma)
+HEDDLE_CUDA_RUNG("matmul_fp8", "03_half_mma", launch)

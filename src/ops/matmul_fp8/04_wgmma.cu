@@ -11,20 +11,23 @@
 // The two multiplying warpgroups take turns by themselves: while one promotes, the tensor cores work for the other. The
 // second set of sums takes 64 registers more per thread, so that a tile has 128 columns, not 256.
 //
+// TMA needs rows that start at multiples of 16 bytes. Operands with others are copied into the workspace first.
+//
 // Limited by: the tensor cores and their power. A warpgroup reads (64 + 128) * 32 bytes of shared memory in the 64
 // cycles of a wgmma, 3/4 of its bandwidth. What promotion does not hide comes on top.
 
 #include "ops/matmul/wgmma_persistent.h"
-#include "ops/matmul_fp8/matmul_fp8_cuda.h"
 
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_fp8_shape *shape = (const heddle_matmul_fp8_shape *)call->shape;
-    const persistent_product<__nv_fp8_e4m3> product = {
+    persistent_product<__nv_fp8_e4m3> product = {
         {.m = shape->m, .n = shape->n, .k = shape->k, .transpose_a = 0, .transpose_b = 1, .alpha = 1, .beta = 0},
         {(const float *)call->input[2], (const float *)call->input[3]},
-        "04_wgmma"};
-    return tma_takes(call) ? persistent_launch<__nv_fp8_e4m3, 0, 0>(call, &product) : heddle_matmul_fp8_half_mma(call);
+        "04_wgmma",
+        {},
+        {}};
+    return persistent_launch_bytes(call, &product);
 }
 
 HEDDLE_CUDA_RUNG("matmul_fp8", "04_wgmma", launch)

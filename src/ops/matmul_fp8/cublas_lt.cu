@@ -1,5 +1,6 @@
 // matmul_fp8 by cuBLASLt, the fastest of the algorithms that it lists, found by trial at the first call for a shape. It
-// multiplies by both scales itself. Its algorithms for fp8 need aligned operands; others are copied.
+// multiplies by both scales itself. Its algorithms for fp8 need aligned rows; operands
+// with others are copied, their rows ending in zeros.
 //
 // Its fast accumulation is off: then it adds up the tensor cores' short sums in float32 at intervals, as rung 4 does.
 //
@@ -8,6 +9,8 @@
 #include "ops/cuda/cublas_lt_product.h"
 
 #include <stdint.h>
+
+#include "ops/matmul/pack_cuda.h"
 
 static heddle_cublas_product product_of(const heddle_call *call, const heddle_matmul_fp8_shape *shape)
 {
@@ -24,17 +27,20 @@ static heddle_cublas_product product_of(const heddle_call *call, const heddle_ma
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_fp8_shape *shape = (const heddle_matmul_fp8_shape *)call->shape;
-    const size_t m = shape->m, n = shape->n, k = shape->k;
     heddle_cublas_product product = product_of(call, shape);
     char *room = (char *)call->workspace;
-    HEDDLE_TRY(heddle_cublas_align(call, call->input[0], m * k, &room, &product.a));
-    HEDDLE_TRY(heddle_cublas_align(call, call->input[1], n * k, &room, &product.b));
-    if ((uintptr_t)call->output[0] % HEDDLE_CUBLAS_ALIGNMENT == 0)
+    heddle_packed a, b;
+    HEDDLE_TRY(heddle_pack<1>(call, call->input[0], shape->m, shape->k, &room, &a));
+    HEDDLE_TRY(heddle_pack<1>(call, call->input[1], shape->n, shape->k, &room, &b));
+    product.a = a.from;
+    product.b = b.from;
+    product.k = (int)a.pitch;
+    if ((uintptr_t)call->output[0] % HEDDLE_PACK_ALIGNMENT == 0)
         return heddle_cublas_lt_multiply(call, &product, NULL);
     product.output = room;
     HEDDLE_TRY(heddle_cublas_lt_multiply(call, &product, NULL));
-    return HEDDLE_CUDA_CHECK(cudaMemcpyAsync(call->output[0], room, m * n * sizeof(uint16_t), cudaMemcpyDeviceToDevice,
-                                             heddle_cuda_stream_of(call)));
+    return HEDDLE_CUDA_CHECK(cudaMemcpyAsync(call->output[0], room, (size_t)shape->m * shape->n * sizeof(uint16_t),
+                                             cudaMemcpyDeviceToDevice, heddle_cuda_stream_of(call)));
 }
 
 HEDDLE_CUDA_RUNG("matmul_fp8", "cublas_lt", launch)

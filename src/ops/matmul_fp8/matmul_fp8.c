@@ -8,6 +8,7 @@
 #include "ops/matmul_fp8/matmul_fp8.h"
 
 #include "ops/define.h"
+#include "ops/matmul/pack.h"
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_fp8_shape, m, "rows of a and of the output")},
@@ -73,21 +74,17 @@ static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096", "m=8192 n=819
                                            "m=1 n=4096 k=4096",    "m=16 n=14336 k=4096",
                                            "m=64 n=4096 k=14336",  NULL};
 
-// TMA and cuBLASLt need rows that are a multiple of 16 bytes long; cuBLASLt has no algorithm for other counts of rows
-// of b than multiples of 16. No operand may be empty.
-HEDDLE_OF_SHAPE(bool, tma_takes, heddle_matmul_fp8_shape,
-                shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->k % 16 == 0 && shape->n % 8 == 0)
-HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_fp8_shape, tma_takes(shape) && shape->n % 16 == 0)
+// Room for copies of a and b with rows of a multiple of 16 bytes, as TMA and cuBLASLt need.
+HEDDLE_WORKSPACE(pack_workspace, heddle_matmul_fp8_shape,
+                 heddle_pack_bytes((size_t)shape->m, (size_t)shape->k, 1) +
+                     heddle_pack_bytes((size_t)shape->n, (size_t)shape->k, 1))
 
-// Room for aligned copies of a, b and the output.
-static size_t cublas_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    enum { ALIGNMENT = 16 };
-    const heddle_matmul_fp8_shape *shape = shape_;
-    const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
-    return m * k + n * k + m * n * sizeof(uint16_t) + (size_t)3 * ALIGNMENT;
-}
+// cuBLASLt has no algorithm for other counts of rows of b than multiples of 16. No operand may be empty. Its output
+// may need a copy, too.
+HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_fp8_shape,
+                shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->n % 16 == 0)
+HEDDLE_WORKSPACE(cublas_workspace, heddle_matmul_fp8_shape,
+                 pack_workspace(shape, threads) + (size_t)shape->m * (size_t)shape->n * sizeof(uint16_t))
 
 enum { HOPPER_SUM_BITS = 14 };
 
@@ -104,8 +101,8 @@ static const heddle_rung ladder[] = {
      "cuBLASLt, the fastest of its algorithms by trial, without its fast accumulation", cublas_takes, cublas_workspace,
      .capability = 90, .gpu_only = "cuBLAS", .sum_bits = HOPPER_SUM_BITS},
     {"04_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "persistent clusters with wgmma on e4m3; sums promoted to float32 every 128 of k: limited by tensor cores",
-     tma_takes, NULL, .capability = 90, .gpu_only = "wgmma and TMA", .sum_bits = HOPPER_SUM_BITS},
+     "persistent clusters with wgmma on e4m3; sums promoted to float32 every 128 of k: limited by tensor cores", NULL,
+     pack_workspace, .capability = 90, .gpu_only = "wgmma and TMA", .sum_bits = HOPPER_SUM_BITS},
 };
 
 const heddle_op heddle_op_matmul_fp8 = {

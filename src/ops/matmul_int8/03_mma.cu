@@ -3,15 +3,15 @@
 // Rung 2 was limited by the multipliers of the regular cores. One mma instruction of a warp multiplies 16 by 32 bytes
 // by 32 by 8. ldmatrix loads its operands and gives every lane the bytes for its place in the instruction. 16-byte
 // chunks are swizzled within their rows, so that the eight rows of such a matrix lie in different banks. While a tile
-// is multiplied, cp.async loads the next two, bypassing registers.
+// is multiplied, cp.async loads the next two, bypassing registers. It takes 16 bytes at multiples of 16, so operands
+// with other rows are copied first (ops/matmul/pack_cuda.h).
 //
 // Limited by: the rate of mma.sync; Hopper's full rate needs wgmma.
 
 #include "heddle/ops.h"
 #include "ops/cuda/mma.h"
 #include "ops/cuda/rung.h"
-#include "ops/cuda/vector.h"
-#include "ops/matmul_int8/words.h"
+#include "ops/matmul/pack_cuda.h"
 
 enum {
     TILE = 128, // rows of a, and of b, per block
@@ -40,20 +40,17 @@ __device__ static signed char *chunk_of(stage_tile tile, int row, int chunk)
     return &tile[row][(chunk ^ (row / 2 % CHUNKS)) * CHUNK];
 }
 
-// Starts the copy of rows [first, first + TILE) of matrix (rows, k), columns from `column`. aligned: rows begin at
-// multiples of 16 bytes.
-template <bool aligned>
-__device__ static void load_tile(stage_tile tile, const signed char *matrix, int rows, int k, int first, int column)
+// Starts the copy of rows [first, first + TILE) of a matrix of `rows` rows, bytes from `column`.
+__device__ static void load_tile(stage_tile tile, const heddle_packed &matrix, int rows, int first, int column)
 {
     for (int at = threadIdx.x; at < TILE * CHUNKS; at += THREADS) {
-        int row = at / CHUNKS, chunk = at % CHUNKS, from = column + chunk * CHUNK;
+        int row = at / CHUNKS, chunk = at % CHUNKS;
+        size_t from = column + chunk * CHUNK;
         signed char *to = chunk_of(tile, row, chunk);
-        if (aligned && first + row < rows && from + CHUNK <= k) {
-            cp_async_16(to, matrix + (size_t)(first + row) * k + from);
-            continue;
-        }
-        for (int word = 0; word < CHUNK / HEDDLE_INT8_WORD; word++)
-            ((int *)to)[word] = heddle_int8_word(matrix, rows, k, first + row, from + HEDDLE_INT8_WORD * word);
+        if (first + row < rows && from < matrix.pitch)
+            cp_async_16(to, (const signed char *)matrix.from + (first + row) * matrix.pitch + from);
+        else
+            *(uint4 *)to = make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -98,9 +95,8 @@ __device__ static void store(const heddle_matmul_int8_shape *shape, const float 
 }
 
 // a: (m, k), b: (n, k), output: (m, n)
-template <bool aligned>
 __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
-    matmul_int8_mma(heddle_matmul_int8_shape shape, const signed char *a, const signed char *b, const float *scale_a,
+    matmul_int8_mma(heddle_matmul_int8_shape shape, heddle_packed a, heddle_packed b, const float *scale_a,
                     const float *scale_b, float *output)
 {
     __shared__ __align__(128) stage_tile tile_a[STAGES], tile_b[STAGES];
@@ -112,8 +108,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
     int sum[MMAS_DOWN][MMAS_ACROSS][4] = {{{0}}};
     for (int step = 0; step < STAGES - 1; step++) {
         if (step < steps) {
-            load_tile<aligned>(tile_a[step], a, shape.m, shape.k, first_i, step * DEPTH);
-            load_tile<aligned>(tile_b[step], b, shape.n, shape.k, first_j, step * DEPTH);
+            load_tile(tile_a[step], a, shape.m, first_i, step * DEPTH);
+            load_tile(tile_b[step], b, shape.n, first_j, step * DEPTH);
         }
         cp_async_commit(); // empty groups too: the number of groups tells which stage is complete
     }
@@ -122,8 +118,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
         __syncthreads(); // all copies have arrived, and all warps have left the stage that is loaded next
         int next = step + STAGES - 1;
         if (next < steps) {
-            load_tile<aligned>(tile_a[next % STAGES], a, shape.m, shape.k, first_i, next * DEPTH);
-            load_tile<aligned>(tile_b[next % STAGES], b, shape.n, shape.k, first_j, next * DEPTH);
+            load_tile(tile_a[next % STAGES], a, shape.m, first_i, next * DEPTH);
+            load_tile(tile_b[next % STAGES], b, shape.n, first_j, next * DEPTH);
         }
         cp_async_commit();
         multiply(tile_a[step % STAGES], tile_b[step % STAGES], warp_row, warp_col, sum);
@@ -131,15 +127,21 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
     store(&shape, scale_a, scale_b, output, first_i + warp_row, first_j + warp_col, sum);
 }
 
+// workspace: room for a copy of a and of b
 static heddle_status launch(const heddle_call *call)
 {
     const heddle_matmul_int8_shape *shape = (const heddle_matmul_int8_shape *)call->shape;
-    const signed char *a = (const signed char *)call->input[0], *b = (const signed char *)call->input[1];
-    unsigned blocks = heddle_ceil_div(shape->m, TILE) * heddle_ceil_div(shape->n, TILE);
-    bool aligned = shape->k % CHUNK == 0 && heddle_aligned16(a) && heddle_aligned16(b);
-    if (blocks > 0)
-        (aligned ? matmul_int8_mma<true> : matmul_int8_mma<false>)<<<blocks, THREADS, 0, heddle_cuda_stream_of(call)>>>(
-            *shape, a, b, (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0]);
+    const unsigned blocks = heddle_ceil_div(shape->m, TILE) * heddle_ceil_div(shape->n, TILE);
+    char *room = (char *)call->workspace;
+    heddle_packed a = {}, b = {};
+    if (blocks == 0)
+        return HEDDLE_OK;
+    if (shape->k > 0) {
+        HEDDLE_TRY(heddle_pack<1>(call, call->input[0], shape->m, shape->k, &room, &a));
+        HEDDLE_TRY(heddle_pack<1>(call, call->input[1], shape->n, shape->k, &room, &b));
+    }
+    matmul_int8_mma<<<blocks, THREADS, 0, heddle_cuda_stream_of(call)>>>(
+        *shape, a, b, (const float *)call->input[2], (const float *)call->input[3], (float *)call->output[0]);
     return heddle_cuda_launched("03_mma");
 }
 

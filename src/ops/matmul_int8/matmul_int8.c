@@ -7,6 +7,7 @@
 
 #include "heddle/random.h"
 #include "ops/define.h"
+#include "ops/matmul/pack.h"
 
 static const heddle_field fields[] = {
     {HEDDLE_REQUIRED_INT(heddle_matmul_int8_shape, m, "rows of a and of the output")},
@@ -65,24 +66,24 @@ static void reference(const void *shape_, const double *const *input, double *co
         }
 }
 
+// Ragged in every dimension first; then rows of 16 bytes, as TMA and cuBLAS need, with partly filled tiles; then those
+// that go round the ring of stages and give a block several tiles, of 128 and of 256 columns.
 static const char *const test_shapes[] = {
-    "m=0 n=3 k=2",     "m=4 n=3 k=0",     "m=1 n=1 k=1",      "m=1 n=7 k=31",      "m=17 n=19 k=23",
-    "m=65 n=37 k=259", "m=33 n=66 k=100", "m=129 n=130 k=64", "m=150 n=140 k=208", NULL};
+    "m=0 n=3 k=2",      "m=4 n=3 k=0",      "m=1 n=1 k=1",      "m=1 n=7 k=31",      "m=17 n=19 k=23",
+    "m=65 n=37 k=259",  "m=33 n=66 k=100",  "m=129 n=130 k=64", "m=150 n=140 k=208", "m=267 n=82 k=1000",
+    "m=24 n=80 k=1936", "m=264 n=528 k=32", "m=3 n=17001 k=33", "m=8 n=33776 k=16",  NULL};
 static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048", "m=4096 n=4096 k=4096", "m=1000 n=1000 k=1000",
                                            "m=1024 n=128 k=3136", NULL};
 
-// cuBLAS needs rows of whole words.
-HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_int8_shape, shape->n % 4 == 0 && shape->k % 4 == 0 && shape->k > 0)
+// Room for copies of a and b with rows of a multiple of 16 bytes.
+HEDDLE_WORKSPACE(pack_workspace, heddle_matmul_int8_shape,
+                 heddle_pack_bytes((size_t)shape->m, (size_t)shape->k, 1) +
+                     heddle_pack_bytes((size_t)shape->n, (size_t)shape->k, 1))
 
-// Its sums as int32, and room for copies of a and b if they are not aligned.
-static size_t cublas_workspace(const void *shape_, int threads)
-{
-    (void)threads;
-    enum { ALIGNMENT = 16 };
-    const heddle_matmul_int8_shape *shape = shape_;
-    size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
-    return m * n * sizeof(int32_t) + m * k + n * k + (size_t)3 * ALIGNMENT;
-}
+// cuBLAS needs rows of whole words in the result, too. Its sums, as int32, are in the workspace.
+HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_int8_shape, shape->n % 4 == 0 && shape->k > 0)
+HEDDLE_WORKSPACE(cublas_workspace, heddle_matmul_int8_shape,
+                 pack_workspace(shape, threads) + (size_t)shape->m * (size_t)shape->n * sizeof(int32_t))
 
 // Slowest first.
 static const heddle_rung ladder[] = {
@@ -94,7 +95,10 @@ static const heddle_rung ladder[] = {
     {"cublas", HEDDLE_CUDA, HEDDLE_VENDOR, NULL, "cuBLAS on tensor cores, then a kernel that scales its int32 sums",
      cublas_takes, cublas_workspace, .capability = 80, .gpu_only = "cuBLAS"},
     {"03_mma", HEDDLE_CUDA, HEDDLE_TUNED, NULL, "tensor cores: 16 by 8 by 32 products per instruction, three stages",
-     NULL, NULL, .capability = 80},
+     NULL, pack_workspace, .capability = 80},
+    {"04_wgmma", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
+     "persistent clusters with wgmma on bytes, copied first if rows are not aligned: limited by tensor cores", NULL,
+     pack_workspace, .capability = 90, .gpu_only = "wgmma and TMA"},
 };
 
 const heddle_op heddle_op_matmul_int8 = {
