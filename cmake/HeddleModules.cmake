@@ -56,7 +56,7 @@ find_program(HEDDLE_SIM_COMPILER NAMES g++ clang++ DOC "C++ compiler for the sim
 option(HEDDLE_CUDA_OPTIMISE "optimise CUDA kernels; off compiles large ones in less than half the time, and all run slowly" ON)
 set(heddle_sim_home)
 set(heddle_sim_flags)
-# simcc takes two thirds of the time then. Its kernels are as fast, but some counters differ.
+# simcc takes half the time then. Its kernels take a twentieth more, and some counters differ.
 if(NOT HEDDLE_CUDA_OPTIMISE)
   list(APPEND heddle_sim_flags --quick)
 endif()
