@@ -209,7 +209,7 @@ void sim_compiler_flags_quick(const sim_compiler *compiler, sim_arguments *argum
 {
     static const char *const gcc_quick[] = {"-finline-small-functions", "-findirect-inlining", "-fpartial-inlining",
                                             "-fira-region=one", NULL};
-    sim_arguments_add(arguments, "-O1");
+    sim_arguments_add(arguments, compiler->clang ? "-O1" : "-Og");
     if (!compiler->clang)
         sim_arguments_add_list(arguments, gcc_quick);
 }

@@ -33,7 +33,7 @@ static const char help[] =
     "  --shared            build a loadable module instead of a program\n"
     "  --unwatched         build a program without checks and counters, which is faster\n"
     "  --divergence        build a slower program that also counts divergent branches, for SIM_REPORT\n"
-    "  --quick             optimise less, which takes two thirds of the time; counters may differ\n"
+    "  --quick             optimise less, which takes half the time; counters may differ\n"
     "  --compiler NAME     gcc, clang or a path; default: gcc if it is installed, else clang\n"
     "  --rewrite           print FILE.cu as the compiler would see it, and stop\n"
     "  --keep              keep the rewritten files and print their folder\n"

@@ -226,15 +226,20 @@ static size_t distance(uintptr_t address, uintptr_t start, size_t bytes)
 bool sim_symbol_nearest_shared(uintptr_t address, uintptr_t tls, sim_symbol *symbol)
 {
     pthread_once(&once, read_symbols);
-    const sim_shared_variable *best = NULL;
-    for (size_t i = 0; i < variable_count; i++) {
-        const sim_shared_variable *variable = &variables[i];
-        if (!best || distance(address, tls + variable->offset, variable->bytes) <
-                         distance(address, tls + best->offset, best->bytes))
-            best = variable;
-    }
-    if (!best)
+    if (variable_count == 0)
         return false;
+    // The last that starts at or before it, or the one behind: they are sorted, and none lies in another.
+    size_t low = 0, high = variable_count - 1;
+    while (low < high) {
+        const size_t middle = low + (high - low + 1) / 2;
+        if (tls + variables[middle].offset <= address)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const sim_shared_variable *best = &variables[low], *above = best + (low + 1 < variable_count);
+    if (distance(address, tls + above->offset, above->bytes) < distance(address, tls + best->offset, best->bytes))
+        best = above;
     memcpy(symbol->name, best->name, sizeof symbol->name);
     symbol->start = tls + best->offset;
     symbol->bytes = best->bytes;
