@@ -323,15 +323,17 @@ static inline long long split_count(int size, int tile)
     return heddle_ceil_div(size, tile);
 }
 
-// Rows and columns of a tile for this output: columns are narrow where wide tiles could not occupy the SMs.
+// Rows and columns of a tile for this output. Columns are narrow where wide tiles could not occupy the SMs, and where
+// narrow ones occupy nearly all of them without a division of k.
 static inline int split_consumers(const heddle_matmul_shape *shape)
 {
     return shape->m > 64 ? 2 : 1;
 }
 static inline int split_columns(const heddle_matmul_shape *shape)
 {
-    const long long wide = split_count(shape->m, 64 * split_consumers(shape)) * split_count(shape->n, 128);
-    return wide * SPLIT_CLUSTER < heddle_cuda_multiprocessors() ? 64 : 128;
+    const long long down = split_count(shape->m, 64 * split_consumers(shape)), most = heddle_cuda_multiprocessors();
+    const long long wide = down * split_count(shape->n, 128), narrow = down * split_count(shape->n, 64);
+    return wide * SPLIT_CLUSTER < most || (narrow * 8 >= most * 7 && narrow <= most) ? 64 : 128;
 }
 
 // How a cluster divides its work: least work for the SM that has most; for equal work one that reaches most SMs, then

@@ -80,11 +80,12 @@ HEDDLE_WORKSPACE(pack_workspace, heddle_matmul_fp8_shape,
                      heddle_pack_bytes((size_t)shape->n, (size_t)shape->k, 1))
 
 // cuBLASLt has no algorithm for other counts of rows of b than multiples of 16. No operand may be empty. Its output
-// may need a copy, too.
+// and its scales may need copies, too.
 HEDDLE_OF_SHAPE(bool, cublas_takes, heddle_matmul_fp8_shape,
                 shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->n % 16 == 0)
 HEDDLE_WORKSPACE(cublas_workspace, heddle_matmul_fp8_shape,
-                 pack_workspace(shape, threads) + (size_t)shape->m * (size_t)shape->n * sizeof(uint16_t))
+                 pack_workspace(shape, threads) + 2 * HEDDLE_PACK_ALIGNMENT +
+                     (size_t)shape->m * (size_t)shape->n * sizeof(uint16_t))
 
 enum { HOPPER_SUM_BITS = 14 };
 

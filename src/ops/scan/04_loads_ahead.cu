@@ -4,12 +4,11 @@
 // does it have loads in flight. Here blocks stay and handle one tile after another, three at a time:
 //
 //   tile c is copied to shared memory by cp.async, which needs no registers and no thread that waits;
-//   tile b has arrived, and is scanned in registers;
-//   tile a waits in registers for the sum before it, for which a warp of its own looks back meanwhile.
+//   tile b has arrived, is scanned in registers, and has published its total;
+//   tile a looks back, adds the sum before it and is stored.
 //
-// One barrier ends the round: b's total is published, a is stored, and b takes the place of a. Tickets are drawn one
-// round before they are needed. A total is published one round before its tile is stored, so the tiles that look at it
-// seldom wait.
+// Then b takes the place of a, and c that of b. The next ticket is drawn one round before it is needed. A total is
+// published one round before its tile looks back, so the tiles that look at it seldom wait.
 //
 // One block fills an SM. Several small ones have as many bytes in flight, but in more tiles, and each looks back past
 // more that are unfinished.
@@ -31,12 +30,12 @@
 #include "ops/scan/scan.h"
 
 enum {
-    THREADS = 608, // that hold elements; the last of 20 warps looks back
+    THREADS = 640,
     WARPS = THREADS / SCAN_WARP,
     ROW = SCAN_WARP * HEDDLE_VECTOR, // elements of a warp side by side
     MANY_VECTORS = 8,                // per thread
     FEW_VECTORS = 2,                 // where larger tiles would be too few
-    WORDS_PER_LANE = 2,
+    WORDS_PER_LANE = 2,              // looked at at a time
 };
 
 template <int vectors> struct tile_of {
@@ -144,83 +143,80 @@ __device__ static float sum_warps(const float of_warp[WARPS], float *total)
     return before;
 }
 
-static_assert((int)tile_of<MANY_VECTORS>::SIZE * (int)sizeof(float) == (int)HEDDLE_SCAN_TILE_BYTES, "as promised");
-
-// What the threads of a block tell each other, in two versions: one round's are read until the barrier of the next, and
-// written again only after it.
-typedef struct block_words {
-    float of_warp[2][WARPS], before[2];
-    int first, next[2]; // tickets: none from `tiles` on
-} block_words;
-
 // input, output: (n); words: (tiles), *ticket: all zero before the launch
 template <bool aligned, int vectors>
-__global__ void __launch_bounds__(THREADS + SCAN_WARP, 1)
+__global__ void __launch_bounds__(THREADS, 1)
     scan_loads_ahead(int n, int tiles, const float *input, float *output, scan_word *words, unsigned *ticket)
 {
     extern __shared__ __align__(16) float arriving[];
-    __shared__ __align__(16) block_words shared;
-    const bool looks_back = threadIdx.x >= THREADS, draws = threadIdx.x == THREADS;
-    const bool again = tiles > (int)gridDim.x; // otherwise there is one tile per block
-    if (draws) {
-        shared.first = (int)atomicAdd(ticket, 1u);
-        shared.next[0] = again ? (int)atomicAdd(ticket, 1u) : tiles;
-    }
+    __shared__ __align__(16) float of_warp[WARPS];
+    __shared__ float shared_before;
+    __shared__ int shared_ticket;
+    const bool draws = threadIdx.x == THREADS - 1; // not in the warp that looks back
+    if (draws)
+        shared_ticket = (int)atomicAdd(ticket, 1u);
     __syncthreads();
-    int arrived = shared.first; // the tile that is scanned
-    if (!looks_back && arrived < tiles)
-        start_loads<aligned, vectors>(n, input, arrived, arriving);
+    int coming = shared_ticket; // the tile that is copied; none from `tiles` on
+    if (coming < tiles)
+        start_loads<aligned, vectors>(n, input, coming, arriving);
+    __syncthreads();
+    if (draws)
+        shared_ticket = tiles > (int)gridDim.x ? (int)atomicAdd(ticket, 1u) : tiles; // or one tile per block
+    __syncthreads();
 
-    int held = -1; // the tile whose sum before is looked for, and what is known of it
+    int held = -1; // the tile that looks back, and what is known of it
     float held_total = 0, held_before = 0;
     __align__(16) float item[tile_of<vectors>::ITEMS];
-    for (int round = 0;; round ^= 1) {
-        const int coming = shared.next[round]; // the tile that is copied
+    for (;;) {
+        const int arrived = coming;
         __align__(16) float arrived_item[tile_of<vectors>::ITEMS];
-        if (draws)
-            shared.next[round ^ 1] = again && coming < tiles ? (int)atomicAdd(ticket, 1u) : tiles;
-        if (looks_back && held >= 0) {
-            const float before = scan_look_back<WORDS_PER_LANE>(words, held);
-            if (draws) {
-                scan_publish(&words[held], SCAN_RUNNING_SUM, before + held_total);
-                shared.before[round] = before;
-            }
-        }
-        if (!looks_back && arrived < tiles) {
+        float total = 0, before_warp = 0;
+        if (arrived < tiles) {
             __pipeline_wait_prior(0);
             __syncwarp(); // for the compiler alone: the copies are the thread's own, and no read may move before the
                           // wait
 #pragma unroll
             for (int v = 0; v < vectors; v++)
                 *(float4 *)&arrived_item[v * HEDDLE_VECTOR] = *(float4 *)&arriving[place<vectors>(v)];
+            coming = shared_ticket;
             if (coming < tiles)
                 start_loads<aligned, vectors>(n, input, coming, arriving);
             const float of_this_warp = scan_warp<vectors>(arrived_item);
             if (threadIdx.x % SCAN_WARP == 0)
-                shared.of_warp[round][threadIdx.x / SCAN_WARP] = of_this_warp;
+                of_warp[threadIdx.x / SCAN_WARP] = of_this_warp;
         }
-        __syncthreads();
-
-        float total = 0, before_warp = 0;
+        __syncthreads(); // shared_before and shared_ticket have been read, too
         if (arrived < tiles) {
-            before_warp = sum_warps(shared.of_warp[round], &total);
-            if (draws)
+            before_warp = sum_warps(of_warp, &total);
+            if (threadIdx.x == 0)
                 scan_publish(&words[arrived], arrived == 0 ? SCAN_RUNNING_SUM : SCAN_TOTAL, total);
+            if (draws && coming < tiles)
+                shared_ticket = (int)atomicAdd(ticket, 1u);
         }
-        if (!looks_back && held >= 0)
-            store_tile<aligned, vectors>(n, output, held, item, shared.before[round] + held_before);
+
+        if (held >= 0 && threadIdx.x < SCAN_WARP) {
+            const float before = scan_look_back<WORDS_PER_LANE>(words, held);
+            if (threadIdx.x == 0) {
+                scan_publish(&words[held], SCAN_RUNNING_SUM, before + held_total);
+                shared_before = before;
+            }
+        }
+        __syncthreads(); // of_warp has been read, too
+        if (held >= 0)
+            store_tile<aligned, vectors>(n, output, held, item, shared_before + held_before);
         if (arrived >= tiles)
             break;
 
         held = arrived;
         held_total = total;
         held_before = before_warp;
-        arrived = coming;
 #pragma unroll
         for (int i = 0; i < tile_of<vectors>::ITEMS; i++)
             item[i] = arrived_item[i];
     }
 }
+
+static_assert((int)tile_of<MANY_VECTORS>::SIZE * (int)sizeof(float) == (int)HEDDLE_SCAN_TILE_BYTES, "as promised");
 
 // Blocks that run at the same time.
 static unsigned most_blocks()
@@ -242,8 +238,7 @@ static void queue(int n, const float *input, float *output, scan_word *words, cu
     auto kernel = aligned ? scan_loads_ahead<true, vectors> : scan_loads_ahead<false, vectors>;
     cudaMemsetAsync(words, 0, (tiles + 1) * sizeof(scan_word), stream);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    kernel<<<blocks, THREADS + SCAN_WARP, bytes, stream>>>(n, (int)tiles, input, output, words,
-                                                           (unsigned *)(words + tiles));
+    kernel<<<blocks, THREADS, bytes, stream>>>(n, (int)tiles, input, output, words, (unsigned *)(words + tiles));
 }
 
 static heddle_status launch(const heddle_call *call)

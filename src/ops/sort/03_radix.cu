@@ -4,7 +4,7 @@
 // those with a lower digit. If keys with the same digit keep their order, four passes from the lowest byte to the
 // highest sort 32 bits. A pass is three kernels. The first counts the digits of each tile. The second has one warp per
 // digit, which adds up its counts tile by tile. The third moves the keys: a key goes behind all of lower digits, those
-// of its digit in earlier tiles, in earlier warps of its tile, and in earlier lanes, whom __match_any_sync finds.
+// of its digit in earlier tiles, in earlier warps of its tile, and in earlier lanes, found by votes.
 //
 // Limited by: scattered stores. A tile of 4096 keys has about 16 of each digit, spread over its warps, so that a warp's
 // store reaches up to 32 lines; and keys are read twice in each pass.

@@ -5,8 +5,8 @@
 // tiles before it, a tile looks back as in scan's rung 3, one thread for each digit. Meanwhile the tile is sorted by
 // its digit in shared memory, and leaves in runs: adjacent lanes mostly store to adjacent places.
 //
-// Limited by: latency: the ranks within a warp take 16 rounds of __match_any_sync one after another, and registers
-// leave room for 24 warps per SM to hide it.
+// Limited by: latency: registers leave room for 24 warps per SM, each of which votes on 8 bits of 16 keys, waits for
+// the tiles before it, and sorts through shared memory.
 
 #include "ops/scan/look_back.h"
 #include "ops/sort/digits.h"
@@ -14,7 +14,7 @@
 enum {
     PASSES = SORT_KEY_BITS / SORT_BITS,
     COUNTS_AN_SM = 4, // blocks of the counting kernel
-    LOOKS = 8,        // tiles before this one that are asked at a time
+    LOOKS = 4,        // tiles before this one that are asked at a time
     SWEEPS_AN_SM = 3, // blocks of a pass: as many as the registers for 16 keys per thread leave room for
 };
 
@@ -83,10 +83,13 @@ __global__ void __launch_bounds__(SORT_THREADS, SWEEPS_AN_SM)
     const int tile = shared_tile, left = sort_left(n, tile), warp = threadIdx.x / SORT_WARP;
     const size_t first = (size_t)tile * SORT_TILE;
     float key[SORT_ROWS];
-    int rank[SORT_ROWS], total;
+    int value[SORT_ROWS], rank[SORT_ROWS], total;
 #pragma unroll
     for (int row = 0; row < SORT_ROWS; row++)
         key[row] = sort_place(row) < left ? keys[first + sort_place(row)] : 0;
+#pragma unroll
+    for (int row = 0; row < SORT_ROWS; row++) // on their way while keys are ranked
+        value[row] = sort_place(row) < left ? values[first + sort_place(row)] : 0;
 
     sort_rank(key, left, shift, places, rank);
     const int count = sort_add_warps(places); // from here on, thread d is for digit d, too
@@ -101,7 +104,7 @@ __global__ void __launch_bounds__(SORT_THREADS, SWEEPS_AN_SM)
         if (sort_place(row) < left) {
             const int place = places[warp][sort_digit(key[row], shift)] + rank[row];
             tile_keys[place] = key[row];
-            tile_values[place] = values[first + sort_place(row)];
+            tile_values[place] = value[row];
         }
 
     const int before = look_back(words, tile);

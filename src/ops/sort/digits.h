@@ -38,6 +38,20 @@ __device__ static inline int sort_left(int n, int tile)
     return left < SORT_TILE ? (int)left : SORT_TILE;
 }
 
+// The lanes whose digit is this lane's: a vote for each bit. __match_any_sync compares one lane's digit after another.
+__device__ static inline unsigned sort_same(int digit, bool valid)
+{
+    const unsigned keys = __ballot_sync(SORT_LANES, valid);
+    unsigned same = valid ? keys : ~keys;
+#pragma unroll
+    for (int bit = 0; bit < SORT_BITS; bit++) {
+        const bool set = digit >> bit & 1;
+        const unsigned votes = __ballot_sync(SORT_LANES, set);
+        same &= set ? votes : ~votes;
+    }
+    return same;
+}
+
 // The first `left` places have keys. counts: (warps, digits) becomes how many keys of a digit a warp has, and rank how
 // many of them come before this lane's.
 __device__ static inline void sort_rank(const float key[SORT_ROWS], int left, int shift, int (*counts)[SORT_DIGITS],
@@ -52,7 +66,7 @@ __device__ static inline void sort_rank(const float key[SORT_ROWS], int left, in
     for (int row = 0; row < SORT_ROWS; row++) {
         const bool valid = sort_place(row) < left;
         const int digit = sort_digit(key[row], shift);
-        const unsigned same = __match_any_sync(SORT_LANES, valid ? digit : SORT_DIGITS), earlier = same & below;
+        const unsigned same = sort_same(digit, valid), earlier = same & below;
         const int seen = valid ? counts[warp][digit] : 0; // in earlier rows
         __syncwarp();
         if (valid && earlier == 0) // one lane for all with its digit
