@@ -252,7 +252,8 @@ HEADS = [dict(batch=4, heads=16, queries=2048, keys=2048, size=64, causal=1),
          dict(batch=4, heads=16, queries=2048, keys=2048, size=128, causal=1),
          dict(batch=4, heads=16, queries=2048, keys=2048, size=128),
          dict(batch=8, heads=16, queries=4096, keys=4096, size=128)]
-FEWER_HEADS = [dict(heads=16, queries=2048, keys=2048, size=64, causal=1),
+FEWER_HEADS = [dict(heads=8, queries=1024, keys=1024, size=64, causal=1),
+               dict(heads=16, queries=2048, keys=2048, size=64, causal=1),
                dict(heads=16, queries=2048, keys=2048, size=128, causal=1), HEADS[-1]]
 SHORT = {torch.bfloat16: "attention_bf16", torch.float16: "attention_fp16"}
 
@@ -261,7 +262,8 @@ POOLED = dict(n=1024, c=32, h=28, w=28)
 SMALL = dict(n=1024, c=128, h=8, w=8)
 ACTIVATIONS = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "elu": F.elu, "gelu": F.gelu, "softplus": F.softplus,
                "swish": F.silu, "relu": F.relu}
-ROWS = dict(rows=65536, cols=4096)
+ROWS, FEWER_ROWS = dict(rows=65536, cols=4096), dict(rows=8192, cols=4096)
+TOKENS = [dict(rows=4096, cols=50257), dict(rows=1024, cols=50257)]
 
 
 def vector(shape):
@@ -317,7 +319,7 @@ JOBS = [
     ("multiply_forward", "full", of_one(torch.mul, vector, vector), [dict(n=GIB)], 1e-6),
     ("multiply_backward", "full", gradient(torch.mul, vector, vector), [dict(n=GIB)], 1e-6),
     ("saxpy", "full", of_one(lambda x, y: torch.add(y, x, alpha=2), vector, vector), [dict(n=GIB)], 1e-6),
-    ("mean_forward", "full", of_one(torch.mean, vector), [dict(n=GIB)], 1e-3),
+    ("mean_forward", "full", of_one(torch.mean, vector), [dict(n=GIB), dict(n=6422528)], 1e-3),
     ("polynomial_activation_forward", "full", of_one(lambda x: x * x + x + 1, vector), [dict(n=GIB // 4)], 1e-6),
     ("histogram", "full", histogram, [dict(n=GIB)], 0),
     ("fft2d", "full", fft2d, [dict(batch=64, h=512, w=512)], 1e-5),
@@ -329,14 +331,14 @@ JOBS = [
     ("globalavgpool_forward", "full", of_one(lambda x: x.mean((2, 3)), images), [SMALL], 1e-5),
     ("globalavgpool_backward", "full", gradient(lambda x: x.mean((2, 3)), images), [SMALL], 1e-6),
     ("softmax_backward", "full", gradient(lambda x: F.softmax(x, 1), matrix), [ROWS], 1e-5),
-    ("log_softmax_forward", "full", of_one(lambda x: F.log_softmax(x, 1), matrix), [ROWS], 1e-5),
-    ("log_softmax_backward", "full", gradient(lambda x: F.log_softmax(x, 1), matrix), [ROWS], 1e-5),
+    ("log_softmax_forward", "full", of_one(lambda x: F.log_softmax(x, 1), matrix), [ROWS, FEWER_ROWS], 1e-5),
+    ("log_softmax_backward", "full", gradient(lambda x: F.log_softmax(x, 1), matrix), [ROWS, FEWER_ROWS], 1e-5),
     ("layernorm_backward", "full", gradient(layer_norm, matrix, columns, columns), [ROWS], 1e-5),
-    ("rmsnorm_backward", "full", gradient(rms_norm, matrix, columns), [ROWS], 1e-5),
+    ("rmsnorm_backward", "full", gradient(rms_norm, matrix, columns), [ROWS, FEWER_ROWS], 1e-5),
     ("cross_entropy_forward", "full", cross_entropy(False), [ROWS], 1e-5),
     ("cross_entropy_backward", "full", cross_entropy(True), [ROWS], 1e-5),
-    ("token_loss_forward", "full", cross_entropy(False), [dict(rows=4096, cols=50257)], 1e-5),
-    ("token_loss_backward", "full", cross_entropy(True), [dict(rows=4096, cols=50257)], 1e-5),
+    ("token_loss_forward", "full", cross_entropy(False), TOKENS, 1e-5),
+    ("token_loss_backward", "full", cross_entropy(True), TOKENS, 1e-5),
     ("conv2d_grouped_forward", "full", conv2d(False), [DEPTHWISE], 1e-4),
     ("conv2d_grouped_backward_data", "full", conv2d_backward("data", False), [DEPTHWISE], 1e-4),
     ("conv2d_grouped_backward_weight", "full", conv2d_backward("weight", False), [DEPTHWISE], 1e-4),
