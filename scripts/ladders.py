@@ -20,7 +20,7 @@ TARGETS = os.path.join(ROOT, "docs", "ladders", "targets.json")
 
 # tf32x3, float32 in and out with products in parts, is compared with float32.
 RIVAL_TYPE = {"tf32x3": "f32"}
-RIVAL_ARITHMETIC = {"tf32x3": "full"}
+RIVAL_ARITHMETIC = {"tf32x3": "full", "bf16": "full", "fp16": "full"}  # the types of 16 bits are the operands' own
 
 
 def run(command, seconds=300, environment=None):
