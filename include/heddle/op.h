@@ -104,7 +104,7 @@ typedef enum heddle_tier {
 // "naive" and so on, by heddle_tier; NULL-terminated.
 HEDDLE_API extern const char *const heddle_tier_names[];
 
-// What the inputs of a rung's multiplications are rounded to. Sums are float32 or better, but where a rung has
+// What the inputs of a rung's multiplications are rounded to. Sums are float32 or better, except where a rung has
 // `sum_bits`.
 typedef enum heddle_arithmetic {
     HEDDLE_FULL,   // not at all
@@ -126,7 +126,7 @@ struct heddle_rung {
     bool (*supports)(const void *shape);                 // NULL: every valid shape
     size_t (*workspace)(const void *shape, int threads); // NULL: none
     heddle_arithmetic arithmetic;
-    int capability;       // 80: cards from Ampere on; 90: Hopper alone, by its own instructions; 0: any
+    int capability;       // 80: cards from Ampere on; 90: only Hopper, by its own instructions; 0: any
     int shared_bytes;     // of its largest block, where not every card of that capability has as much; 0: all have
     const char *gpu_only; // what of it the simulated GPU lacks ("wgmma and TMA", "cuBLAS"); NULL: it runs there
     int sum_bits;         // that a tensor core keeps of a sum until float32 takes it: 14 for fp8 on Hopper; 0: float32

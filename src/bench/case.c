@@ -53,7 +53,7 @@ static heddle_status root_mean_square(heddle_pool *pool, const double *values, s
 
 // --- expected values -------------------------------------------------------------------------------------------------
 
-// Operand i, as a rung gets it, in new memory of the device; NULL: it has no bytes.
+// Copies operand i, as a rung gets it, to new device memory; NULL if it is empty.
 static heddle_status upload(const heddle_bench_place *place, const heddle_operand_values *values, int i, void **made)
 {
     const heddle_op *op = values->op;

@@ -282,7 +282,7 @@ template <typename Element, int Size, int Keys> static heddle_status launch_size
     auto kernel = attention_forward_wgmma<Element, Size, Keys>;
     const int bytes = hopper_block<Size, Keys>::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const int group = hopper_group((size_t)shape->keys * Size * 2 * sizeof(Element)); // k and v
+    const int group = hopper_group((size_t)shape->keys * Size * 2 * sizeof(Element), heads); // k and v
     // With a diagonal jobs are of unlike length: the GPU hands them out one by one. Otherwise a block goes from job to
     // job, and loads for the next while it ends one.
     const unsigned jobs = heddle_ceil_div(shape->queries, QUERIES) * (unsigned)heads;

@@ -419,7 +419,7 @@ __device__ static __forceinline__ void consume(const attention_shape &shape, con
         state.side ^= 1;
     };
 
-    if (begin < end) {
+    if (begin < end) { // otherwise nothing is loaded, and nothing on its way to v's rows, which the stores use
         mbarrier_wait(&barriers->full_k, state.phase);
         start_scores();
         mbarrier_wait(&barriers->full_v, state.phase);
@@ -514,7 +514,7 @@ template <typename Element, int Size> static heddle_status launch_size(const hed
     const int bytes = tile::SHARED_BYTES;
     HEDDLE_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     // A head's q and grad_output are read by all its blocks, its sums are read and written.
-    const int group = hopper_group((size_t)padded * Size * (2 * sizeof(Element) + sizeof(float)));
+    const int group = hopper_group((size_t)padded * Size * (2 * sizeof(Element) + sizeof(float)), heads);
     attention_pass_begin<Element, Size><<<heddle_cuda_blocks(rows * Size / 8), HEDDLE_CUDA_BLOCK, 0, stream>>>(
         shape->queries, padded, output, grad_output, (const float *)call->input[4], logs, means, (float4 *)sums);
     // With a diagonal jobs are of unlike length: the GPU hands them out one by one. Otherwise a block goes from job to

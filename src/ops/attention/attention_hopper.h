@@ -107,11 +107,11 @@ __device__ static __forceinline__ hopper_place place_block(int index, int heads,
     return {first + rest % count, rest / count};
 }
 
-// How many heads fit into about half the L2 cache, of `bytes` each.
-static inline int hopper_group(size_t bytes)
+// How many of the heads, of `bytes` each, fit into about half the L2 cache.
+static inline int hopper_group(size_t bytes, long long heads)
 {
-    const size_t cache = (size_t)24 << 20;
-    return bytes >= cache ? 1 : (int)(cache / bytes);
+    const long long cache = 24 << 20, fit = cache / (long long)bytes;
+    return (int)(fit < 1 ? 1 : fit < heads ? fit : heads);
 }
 
 // --- tensor maps (host) ----------------------------------------------------------------------------------------------

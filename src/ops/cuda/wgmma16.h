@@ -107,15 +107,14 @@ WGMMA16_ROWS_BOTH(128, 64, 64, 65, 66, 67, 68, 69, 70)
 #define WGMMA8_D16(d, i) WGMMA8_D4(d, i), WGMMA8_D4(d, i + 4), WGMMA8_D4(d, i + 8), WGMMA8_D4(d, i + 12)
 #define WGMMA8_D32(d)    WGMMA8_D16(d, 0), WGMMA8_D16(d, 16)
 #define WGMMA8_D64(d)    WGMMA8_D32(d), WGMMA8_D16(d, 32), WGMMA8_D16(d, 48)
-#define WGMMA8_D96(d)    WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80)
-#define WGMMA8_D112(d)   WGMMA8_D96(d), WGMMA8_D16(d, 96)
+#define WGMMA8_D112(d)   WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80), WGMMA8_D16(d, 96)
 #define WGMMA8_D128(d)   WGMMA8_D112(d), WGMMA8_D16(d, 112)
 #define WGMMA8(columns, count, a, b, add)                                                                              \
     template <> struct wgmma16<columns, int8_t> {                                                                      \
         template <int MMajorA, int MMajorB>                                                                            \
         HOPPER_DEVICE void multiply(int (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                     \
         {                                                                                                              \
-            static_assert(!MMajorA && !MMajorB, "wgmma reads bytes K-major alone");                                    \
+            static_assert(!MMajorA && !MMajorB, "wgmma reads bytes only K-major");                                     \
             asm volatile("{\n\t"                                                                                       \
                          ".reg .pred add;\n\t"                                                                         \
                          "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
@@ -128,7 +127,6 @@ WGMMA16_ROWS_BOTH(128, 64, 64, 65, 66, 67, 68, 69, 70)
     };
 WGMMA8(64, 32, 32, 33, 34)
 WGMMA8(128, 64, 64, 65, 66)
-WGMMA8(192, 96, 96, 97, 98)
 WGMMA8(224, 112, 112, 113, 114)
 WGMMA8(256, 128, 128, 129, 130)
 
@@ -138,7 +136,7 @@ WGMMA8(256, 128, 128, 129, 130)
         template <int MMajorA, int MMajorB>                                                                            \
         HOPPER_DEVICE void multiply(float (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                   \
         {                                                                                                              \
-            static_assert(!MMajorA && !MMajorB, "wgmma reads e4m3 K-major alone");                                     \
+            static_assert(!MMajorA && !MMajorB, "wgmma reads e4m3 only K-major");                                      \
             asm volatile("{\n\t"                                                                                       \
                          ".reg .pred add;\n\t"                                                                         \
                          "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \

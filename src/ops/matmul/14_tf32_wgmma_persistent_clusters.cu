@@ -284,7 +284,7 @@ __device__ static void consume(const heddle_matmul_shape *shape, const sizes *si
 }
 
 // left: (left rows, k), or M-major (k, left rows); right: (right rows, k); output: (m, n). Turned: the left operand's
-// rows are the output's columns. bias (n), for the other case alone, may be NULL.
+// rows are the output's columns. bias (n), only if not Turned, may be NULL.
 template <int MMajorLeft, int Turned>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
     matmul_tf32_persistent(const heddle_matmul_shape shape, const __grid_constant__ CUtensorMap map_left,
@@ -369,7 +369,7 @@ static heddle_status launch(const heddle_call *call)
     if (shape->transpose_a) {
         char *room = (char *)call->workspace;
         heddle_packed turned;
-        HEDDLE_TRY(heddle_pack_transposed<sizeof(float)>(call, a, shape->k, shape->m, &room, &turned));
+        HEDDLE_TRY(heddle_pack_transposed(call, a, shape->k, shape->m, &room, &turned));
         a = (const float *)turned.from; // k is a multiple of 4: rows are not padded
     }
     return launch_layout<1, 1>(call, shape, b, a, NULL, rung);

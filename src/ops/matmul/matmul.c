@@ -207,7 +207,7 @@ static bool tf32_tma_takes_as_stored(const void *shape_)
     return !shape->transpose_a && shape->transpose_b && tf32_tma_takes(shape);
 }
 
-// Whether rung 14 takes the product, and its tiles of 256 by 256, each on two SMs, would occupy more than half of an
+// Whether rung 14 does not take the product, or its tiles of 256 by 256, each on two SMs, occupy at most half of an
 // H200's 132.
 HEDDLE_OF_SHAPE(bool, tf32_is_split, heddle_matmul_shape,
                 !tf32_tma_takes(shape) || ((long long)shape->m + 255) / 256 * (((long long)shape->n + 255) / 256) <= 33)
@@ -305,9 +305,8 @@ static const heddle_rung forward_ladder[] = {
      "power",
      tf32_tma_takes, tf32_workspace, .arithmetic = HEDDLE_TF32, HOPPER},
     {"17_tf32_wgmma_split_k", HEDDLE_CUDA, HEDDLE_TUNED, NULL,
-     "the blocks of a cluster divide k and add up through distributed shared memory, other layouts than (n, k) of b "
-     "are "
-     "copied: limited by L2",
+     "the blocks of a cluster divide k and add up through distributed shared memory; operands that do not lie along k "
+     "are copied first: limited by L2",
      NULL, split_workspace, .arithmetic = HEDDLE_TF32, HOPPER, .pays = tf32_is_split},
     {"cutlass", HEDDLE_CUDA, HEDDLE_VENDOR, NULL,
      "CUTLASS, tiles of 128 or 64 by 128, untransposed matrices: limited by the float32 units", cutlass_takes, NULL,

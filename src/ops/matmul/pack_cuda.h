@@ -1,5 +1,5 @@
-// Copies of matrices with rows that start at multiples of 16 bytes and end in zeros, as they are or transposed, for
-// rungs whose loads need such rows. Elements have 1, 2 or 4 bytes and are not looked at.
+// Copies of matrices with rows that start at multiples of 16 bytes and end in zeros, as they are or, of floats,
+// transposed, for rungs whose loads need such rows. Elements are copied as bytes.
 //
 // All accesses are of 16 bytes. A source row may start at any byte: a thread loads the two aligned chunks around its 16
 // bytes and shifts them together. A transposed copy goes through shared memory in tiles of 128 by 128 bytes, in which a
@@ -83,62 +83,36 @@ static __global__ void __launch_bounds__(PACK_THREADS)
     }
 }
 
-// The i-th elements of words 0, 1, ... one after another: word `at` of them.
-template <int ElementBytes> __device__ static inline uint32_t pack_turned(const uint32_t *words, int i, int at)
-{
-    if constexpr (ElementBytes == 4) {
-        return words[at];
-    } else if constexpr (ElementBytes == 2) {
-        return __byte_perm(words[2 * at], words[2 * at + 1], i == 0 ? 0x5410 : 0x7632);
-    } else {
-        const unsigned pair = i | (i + 4) << 4;
-        return __byte_perm(__byte_perm(words[4 * at], words[4 * at + 1], pair),
-                           __byte_perm(words[4 * at + 2], words[4 * at + 3], pair), 0x5410);
-    }
-}
-
-// to (columns, pitch) = from (rows, columns), transposed: a tile per block. A thread reads one word of each of the rows
-// that become a chunk; a word has an element of each of some neighbouring columns, and gives a chunk for each.
-template <int ElementBytes>
+// to (columns, pitch) = from (rows, columns), transposed, of floats: a tile per block. A thread reads a float of each
+// of the four rows that become a chunk.
 static __global__ void __launch_bounds__(PACK_THREADS)
     pack_transposed(const unsigned char *from, unsigned char *to, int rows, int columns, size_t pitch)
 {
-    enum {
-        SIDE = PACK_TILE_BYTES / ElementBytes, // rows and columns of a tile
-        GROUP = PACK_CHUNK / ElementBytes,     // rows that become a chunk
-        IN_WORD = 4 / ElementBytes,            // elements of a word
-    };
+    enum { SIDE = PACK_TILE_BYTES / 4 }; // rows and columns of a tile
     __shared__ uint4 tile[SIDE][PACK_TILE_CHUNKS];
-    const size_t row_bytes = (size_t)columns * ElementBytes;
+    const size_t row_bytes = (size_t)columns * 4;
     const int across = (columns - 1) / SIDE + 1; // tiles per row of tiles
     const int first_row = blockIdx.x / across * SIDE, first_column = blockIdx.x % across * SIDE;
-#pragma unroll
-    for (int i = 0; i < SIDE * PACK_TILE_CHUNKS; i += PACK_THREADS) {
-        const int row = (i + (int)threadIdx.x) / PACK_TILE_CHUNKS, chunk = threadIdx.x % PACK_TILE_CHUNKS;
-        const size_t byte = (size_t)first_column * ElementBytes + chunk * PACK_CHUNK;
-        const bool inside = first_row + row < rows && byte < row_bytes;
-        tile[row][chunk ^ row / GROUP] =
-            inside ? pack_load(from + (first_row + row) * row_bytes + byte,
-                               (int)min(row_bytes - byte, (size_t)PACK_CHUNK), from, from + rows * row_bytes)
-                   : make_uint4(0, 0, 0, 0);
-    }
+    const int row = threadIdx.x / PACK_TILE_CHUNKS, part = threadIdx.x % PACK_TILE_CHUNKS;
+    const size_t byte = (size_t)first_column * 4 + part * PACK_CHUNK;
+    const bool inside = first_row + row < rows && byte < row_bytes;
+    tile[row][part ^ row / PACK_WORDS] =
+        inside ? pack_load(from + (first_row + row) * row_bytes + byte, (int)min(row_bytes - byte, (size_t)PACK_CHUNK),
+                           from, from + rows * row_bytes)
+               : make_uint4(0, 0, 0, 0);
     __syncthreads();
-    const int group = threadIdx.x % PACK_TILE_CHUNKS, chunk = threadIdx.x / PACK_WARP;
-    const int in_chunk = threadIdx.x % PACK_WARP / PACK_TILE_CHUNKS; // which word
-    uint32_t words[GROUP];
+    const int group = threadIdx.x % PACK_TILE_CHUNKS, in_tile = threadIdx.x / PACK_TILE_CHUNKS; // a column
+    const int chunk = in_tile / PACK_WORDS, in_chunk = in_tile % PACK_WORDS;
+    uint32_t words[PACK_WORDS];
 #pragma unroll
-    for (int i = 0; i < GROUP; i++)
-        words[i] = ((const uint32_t *)&tile[group * GROUP + i][chunk ^ group])[in_chunk];
-    const size_t to_byte = (size_t)first_row * ElementBytes + group * PACK_CHUNK;
-#pragma unroll
-    for (int i = 0; i < IN_WORD; i++) {
-        const int column = first_column + chunk * GROUP + in_chunk * IN_WORD + i;
-        if (column < columns && to_byte < pitch)
-            *(uint4 *)(to + column * pitch + to_byte) =
-                make_uint4(pack_turned<ElementBytes>(words, i, 0), pack_turned<ElementBytes>(words, i, 1),
-                           pack_turned<ElementBytes>(words, i, 2), pack_turned<ElementBytes>(words, i, 3));
-    }
+    for (int i = 0; i < PACK_WORDS; i++)
+        words[i] = ((const uint32_t *)&tile[group * PACK_WORDS + i][chunk ^ group])[in_chunk];
+    const size_t to_byte = (size_t)first_row * 4 + group * PACK_CHUNK;
+    if (first_column + in_tile < columns && to_byte < pitch)
+        *(uint4 *)(to + (first_column + in_tile) * pitch + to_byte) =
+            make_uint4(words[0], words[1], words[2], words[3]);
 }
+static_assert(PACK_TILE_BYTES / 4 * PACK_TILE_CHUNKS == PACK_THREADS, "a chunk per thread, and back");
 
 // Matrix (rows, columns) as it is if its rows start at multiples of 16 bytes, else a copy of heddle_pack_bytes bytes at
 // *room, which then moves on behind it. *room is aligned; the matrix is not empty.
@@ -164,17 +138,16 @@ static heddle_status heddle_pack(const heddle_call *call, const void *matrix, in
     return heddle_cuda_launched("pack_rows");
 }
 
-// Matrix (rows, columns) transposed, (columns, rows), at *room, which moves on behind it.
-template <int ElementBytes>
-static heddle_status heddle_pack_transposed(const heddle_call *call, const void *matrix, int rows, int columns,
-                                            char **room, heddle_packed *packed)
+// Matrix (rows, columns) of floats transposed, (columns, rows), at *room, which moves on behind it.
+static inline heddle_status heddle_pack_transposed(const heddle_call *call, const float *matrix, int rows, int columns,
+                                                   char **room, heddle_packed *packed)
 {
-    const int side = PACK_TILE_BYTES / ElementBytes;
+    const int side = PACK_TILE_BYTES / (int)sizeof(float);
     packed->from = *room;
-    packed->pitch = heddle_pack_pitch(rows, ElementBytes);
-    pack_transposed<ElementBytes><<<heddle_ceil_div(rows, side) * heddle_ceil_div(columns, side), PACK_THREADS, 0,
-                                    heddle_cuda_stream_of(call)>>>(
-        (const unsigned char *)matrix, (unsigned char *)*room, rows, columns, packed->pitch);
-    *room += heddle_pack_bytes(columns, rows, ElementBytes);
+    packed->pitch = heddle_pack_pitch(rows, sizeof(float));
+    pack_transposed<<<heddle_ceil_div(rows, side) * heddle_ceil_div(columns, side), PACK_THREADS, 0,
+                      heddle_cuda_stream_of(call)>>>((const unsigned char *)matrix, (unsigned char *)*room, rows,
+                                                     columns, packed->pitch);
+    *room += heddle_pack_bytes(columns, rows, sizeof(float));
     return heddle_cuda_launched("pack_transposed");
 }

@@ -1,7 +1,7 @@
 // The kernel of matmul_bf16's 06_wgmma_persistent_clusters and of 04_wgmma of matmul_fp8 and matmul_int8: persistent
 // blocks in clusters of two that share their loads, and store a tile behind the first products of the next. `Element`
 // is the type of the operands, __nv_bfloat16, __nv_fp8_e4m3 or int8_t; the output is bf16, of int8_t float32. The
-// first's comment explains the technique.
+// comment of 06_wgmma_persistent_clusters.cu explains the technique.
 //
 // Operands need rows that start at multiples of 16 bytes (pack_cuda.h). The output may have any: where TMA does not
 // take it, threads store what they have put into shared memory. hopper.h describes the layout of tile and swizzle. A
@@ -62,7 +62,7 @@ template <> struct operand<__nv_bfloat16> {
     enum { TILE_K = 64, PROMOTES = 0, MOST_COLUMNS = 256, MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
     enum { OUTPUT_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
 };
-// wgmma has e4m3 K-major alone, and keeps 14 bits of its sums. Those of one stage, 128 of k, are added to others in
+// wgmma has e4m3 only K-major, and keeps 14 bits of its sums. Those of one stage, 128 of k, are added to others in
 // float32 ("promoted"), which takes as many registers again: a tile has half as many columns.
 template <> struct operand<__nv_fp8_e4m3> {
     typedef float sum;
@@ -70,7 +70,7 @@ template <> struct operand<__nv_fp8_e4m3> {
     enum { TILE_K = 128, PROMOTES = 1, MOST_COLUMNS = 128, MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_UINT8 };
     enum { OUTPUT_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 };
 };
-// K-major alone, too. Sums are exact.
+// Only K-major, too. Sums are exact.
 template <> struct operand<int8_t> {
     typedef int sum;
     typedef float output;

@@ -91,7 +91,7 @@ __device__ static __forceinline__ void split_multiply(__nv_bfloat16, float (&d)[
     template <int Columns, int MMajorA, int MMajorB>                                                                   \
     __device__ static __forceinline__ void split_multiply(float, float(&d)[count], uint64_t a, uint64_t b, int add)    \
     {                                                                                                                  \
-        static_assert(!MMajorA && !MMajorB, "wgmma reads floats K-major alone");                                       \
+        static_assert(!MMajorA && !MMajorB, "wgmma reads floats only K-major");                                        \
         asm volatile("{\n\t"                                                                                           \
                      ".reg .pred add;\n\t"                                                                             \
                      "setp.ne.b32 add, %" #add_ ", 0;\n\t"                                                             \
@@ -138,7 +138,8 @@ __device__ static void split_load(const split_place *at, const CUtensorMap *map_
     }
 }
 
-// Tells the loading threads of all blocks that share rows of a that this warpgroup has read a stage.
+// Tells the loading threads of all blocks that share rows of a that this warpgroup has read a stage. One thread speaks
+// for four warps: only wgmma reads a stage, and its group completes for the whole warpgroup at once.
 __device__ static __forceinline__ void split_release(const split_place *at, uint64_t *empty)
 {
     if ((int)threadIdx.x % HOPPER_WARPGROUP < at->share)
@@ -370,13 +371,15 @@ static heddle_status split_launch_tile(const heddle_call *call, const split_prod
         sizeof(Element) == sizeof(float) ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     const int m = product->shape.m, n = product->shape.n, k = product->shape.k;
     auto kernel = matmul_split_k<Element, Consumers, Columns, MMajorA, MMajorB>;
-    static int most[SPLIT_CLUSTER + 1]; // asked for once: the answer takes longer than a launch
-    static int asked;
-    if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+    enum { GPUS = 16 };
+    static int known[GPUS][SPLIT_CLUSTER + 1], asked_gpu[GPUS]; // once for each: the answer takes longer than a launch
+    const int gpu = heddle_cuda_device_of(call) % GPUS;
+    int *most = known[gpu], *asked = &asked_gpu[gpu];
+    if (gpu != heddle_cuda_device_of(call) || !__atomic_load_n(asked, __ATOMIC_ACQUIRE)) {
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SPLIT_SHARED_BYTES);
         for (int cluster = 1; cluster <= SPLIT_CLUSTER; cluster++)
             most[cluster] = heddle_cuda_most_clusters(kernel, dim3(tile::THREADS), cluster, SPLIT_SHARED_BYTES);
-        __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(asked, 1, __ATOMIC_RELEASE);
     }
     int share, parts;
     split_divide<tile, Columns>(&product->shape, most, &share, &parts);
@@ -411,12 +414,13 @@ template <typename Element>
 static heddle_status split_pack(const heddle_call *call, const Element *matrix, int rows, int k, bool m_major,
                                 char **room, heddle_packed *packed)
 {
-    if (m_major && sizeof(Element) == sizeof(float))
-        return heddle_pack_transposed<sizeof(Element)>(call, matrix, k, rows, room, packed);
+    if constexpr (sizeof(Element) == sizeof(float))
+        if (m_major)
+            return heddle_pack_transposed(call, matrix, k, rows, room, packed);
     return heddle_pack<sizeof(Element)>(call, matrix, m_major ? k : rows, m_major ? rows : k, room, packed);
 }
 
-// Whether the kernel takes a product: it is not empty, and operands that are not copied start at multiples of 16 bytes.
+// Whether the kernel takes a product: it is not empty, and its operands start at multiples of 16 bytes.
 static inline bool split_takes(const heddle_call *call, const heddle_matmul_shape *shape)
 {
     return shape->m > 0 && shape->n > 0 && shape->k > 0 &&
@@ -431,6 +435,7 @@ static heddle_status split_launch(const heddle_call *call, split_product<Element
     const int turn_a = shape->transpose_a, turn_b = !shape->transpose_b; // whether it is M-major
     char *room = (char *)call->workspace;
     heddle_packed a, b;
+    heddle_cuda_stream_of(call); // makes its device the current one
     product.ragged = ((size_t)product.output | shape->n * sizeof(Element)) % HEDDLE_PACK_ALIGNMENT != 0;
     heddle_status status = split_pack(call, product.a, shape->m, shape->k, turn_a, &room, &a);
     if (status == HEDDLE_OK)

@@ -20,7 +20,7 @@ enum {
     CHUNKS = DEPTH / CHUNK,
     STAGES = 3, // 48 KiB: what a block may have without a request
     THREADS = 256,
-    BLOCKS_AN_SM = 2, // 128 registers per thread, half of them for the sums
+    BLOCKS_PER_SM = 2, // 128 registers per thread, half of them for the sums
     WARP = 32,
     WARPS_DOWN = 2, // warps over the rows of a; the other four over those of b
     WARP_ROWS = TILE / WARPS_DOWN,
@@ -95,7 +95,7 @@ __device__ static void store(const heddle_matmul_int8_shape *shape, const float 
 }
 
 // a: (m, k), b: (n, k), output: (m, n)
-__global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     matmul_int8_mma(heddle_matmul_int8_shape shape, heddle_packed a, heddle_packed b, const float *scale_a,
                     const float *scale_b, float *output)
 {

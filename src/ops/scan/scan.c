@@ -48,7 +48,8 @@ static size_t look_back_workspace(const void *shape_, int threads)
     return (((size_t)shape->n + TILE - 1) / TILE + 1) * sizeof(uint64_t);
 }
 
-static const char *const test_shapes[] = {"n=0", "n=1", "n=31", "n=257", "n=4096", "n=8209", "n=150001", NULL};
+static const char *const test_shapes[] = {"n=0",    "n=1",     "n=31",     "n=257", "n=4096",
+                                          "n=8209", "n=50021", "n=150001", NULL};
 static const char *const bench_shapes[] = {"n=268435456", "n=1048576", NULL}; // 1 GiB first
 
 static const heddle_rung ladder[] = {

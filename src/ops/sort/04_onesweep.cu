@@ -13,9 +13,9 @@
 
 enum {
     PASSES = SORT_KEY_BITS / SORT_BITS,
-    COUNTS_AN_SM = 4, // blocks of the counting kernel
-    LOOKS = 4,        // tiles before this one that are asked at a time
-    SWEEPS_AN_SM = 3, // blocks of a pass: as many as the registers for 16 keys per thread leave room for
+    COUNTS_PER_SM = 4, // blocks of the counting kernel
+    LOOKS = 4,         // tiles before this one that are asked at a time
+    SWEEPS_PER_SM = 3, // blocks of a pass: as many as the registers for 16 keys per thread leave room for
 };
 
 // bins: (passes, digits), zero before the launch
@@ -69,7 +69,7 @@ __device__ static int look_back(scan_word *words, int tile)
 }
 
 // One pass. bins: (digits), of this pass; words: (tiles, digits) and *ticket, all zero before the launch
-__global__ void __launch_bounds__(SORT_THREADS, SWEEPS_AN_SM)
+__global__ void __launch_bounds__(SORT_THREADS, SWEEPS_PER_SM)
     sort_sweep(int n, int shift, const float *keys, const int *values, float *moved_keys, int *moved_values,
                const int *bins, scan_word *words, unsigned *ticket)
 {
@@ -124,7 +124,7 @@ static heddle_status launch(const heddle_call *call)
     const int n = ((const heddle_elements_shape *)call->shape)->n;
     const float *keys = (const float *)call->input[0];
     const int *values = (const int *)call->input[1];
-    const unsigned tiles = heddle_ceil_div(n, SORT_TILE), most = COUNTS_AN_SM * heddle_cuda_multiprocessors();
+    const unsigned tiles = heddle_ceil_div(n, SORT_TILE), most = COUNTS_PER_SM * heddle_cuda_multiprocessors();
     const unsigned counting = tiles < most ? tiles : most;
     const size_t words_bytes = (size_t)tiles * SORT_DIGITS * sizeof(scan_word);
     scan_word *words = (scan_word *)call->workspace;
