@@ -75,6 +75,7 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ double weight[CHUNK];
     const size_t row = blockIdx.x, head = head_of(row, shape.queries, shape.keys, shape.size);
     const int size = shape.size, visible = visible_keys(shape, row % shape.queries), warp = threadIdx.x / WARP;
+    const bool leads = threadIdx.x % WARP == 0;
     const double scale = 1 / sqrt((double)size);
     double most = -INFINITY, sum = 0, value = 0;
     for (int j = warp; j < visible; j += WARPS) {
@@ -87,8 +88,11 @@ __global__ void __launch_bounds__(THREADS)
     for (int first = 0; first < visible; first += CHUNK) {
         const int count = min((int)CHUNK, visible - first);
         const size_t from = head + (size_t)first * size;
-        for (int j = warp; j < count; j += WARPS)
-            weight[j] = exp(scale * dot_by_warp(q + row * size, k + from + (size_t)j * size, size) - most);
+        for (int j = warp; j < count; j += WARPS) {
+            const double score = scale * dot_by_warp(q + row * size, k + from + (size_t)j * size, size);
+            if (leads)
+                weight[j] = exp(score - most);
+        }
         __syncthreads();
         if ((int)threadIdx.x < size)
             value += weigh(weight, v + from, count, size, threadIdx.x);
@@ -109,6 +113,7 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ double weight[CHUNK];
     const size_t row = blockIdx.x, head = head_of(row, shape.queries, shape.keys, shape.size);
     const int size = shape.size, visible = visible_keys(shape, row % shape.queries), warp = threadIdx.x / WARP;
+    const bool leads = threadIdx.x % WARP == 0;
     const Element *grad = grad_output + row * size;
     const double scale = 1 / sqrt((double)size), mean = dot_by_warp(grad, output + row * size, size);
     double value = 0;
@@ -118,7 +123,9 @@ __global__ void __launch_bounds__(THREADS)
         for (int j = warp; j < count; j += WARPS) {
             const size_t key = from + (size_t)j * size;
             const double p = exp(scale * dot_by_warp(q + row * size, k + key, size) - (double)log_sums[row]);
-            weight[j] = scale * p * (dot_by_warp(grad, v + key, size) - mean);
+            const double s = scale * p * (dot_by_warp(grad, v + key, size) - mean);
+            if (leads)
+                weight[j] = s;
         }
         __syncthreads();
         if ((int)threadIdx.x < size)
@@ -150,8 +157,11 @@ __global__ void __launch_bounds__(THREADS)
             const size_t query = from + (size_t)i * size;
             const double p = exp(scale * dot_by_warp(q + query, k + row * size, size) - (double)logs[first + i]);
             const double mean = dot_by_warp(grad_output + query, output + query, size);
-            weight[0][i] = scale * p * (dot_by_warp(grad_output + query, v + row * size, size) - mean);
-            weight[1][i] = p;
+            const double s = scale * p * (dot_by_warp(grad_output + query, v + row * size, size) - mean);
+            if (threadIdx.x % WARP == 0) {
+                weight[0][i] = s;
+                weight[1][i] = p;
+            }
         }
         __syncthreads();
         if (d < size)
