@@ -360,7 +360,7 @@ static void measure_and_answer(void *context, const heddle_web_request *request,
             heddle_web_answer_json(&answer, HEDDLE_WEB_OK, made);
         }
     }
-    heddle_web_finish(later, &answer);
+    heddle_serve_worker_finish(serve->bench, later, &answer);
 }
 
 static void post_bench(void *context, const heddle_web_request *request, heddle_web_answer *answer)

@@ -112,6 +112,14 @@ bool heddle_serve_worker_is_busy(heddle_serve_worker *worker)
     return busy;
 }
 
+void heddle_serve_worker_finish(heddle_serve_worker *worker, heddle_web_later *later, heddle_web_answer *answer)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->working = false;
+    pthread_mutex_unlock(&worker->lock);
+    heddle_web_finish(later, answer);
+}
+
 void heddle_serve_worker_give(heddle_serve_worker *worker, const heddle_web_request *request, heddle_serve_work *work,
                               heddle_web_answer *answer)
 {

@@ -17,6 +17,9 @@ void heddle_serve_worker_destroy(heddle_serve_worker *worker);
 // Whether it works on a request, or one waits.
 bool heddle_serve_worker_is_busy(heddle_serve_worker *worker);
 
+// For work that ends here: finishes its request. Whoever has the answer may ask again at once, where `most` is 1, too.
+void heddle_serve_worker_finish(heddle_serve_worker *worker, heddle_web_later *later, heddle_web_answer *answer);
+
 // For a handler, which returns then: the request waits for its work, or is answered that it cannot.
 void heddle_serve_worker_give(heddle_serve_worker *worker, const heddle_web_request *request, heddle_serve_work *work,
                               heddle_web_answer *answer);
