@@ -49,30 +49,24 @@ static void reference(const void *shape_, const double *const *input, double *co
 }
 
 // Ragged in every dimension first; then rows of 16 bytes, as TMA and cuBLASLt need, with partly filled tiles; then
-// those that go round the ring of stages and give a block several tiles.
-static const char *const test_shapes[] = {"m=0 n=3 k=2",
-                                          "m=4 n=3 k=0",
-                                          "m=1 n=1 k=1",
-                                          "m=1 n=7 k=31",
-                                          "m=13 n=1 k=5",
-                                          "m=17 n=19 k=23",
-                                          "m=65 n=37 k=259",
-                                          "m=131 n=137 k=200",
-                                          "m=5 n=16 k=16",
-                                          "m=131 n=136 k=208",
-                                          "m=267 n=80 k=144",
-                                          "m=144 n=160 k=336",
-                                          "m=24 n=80 k=1936",
-                                          "m=264 n=528 k=32",
-                                          "m=8 n=2192 k=272",
-                                          "m=8 n=17008 k=16",
-                                          NULL};
-// The last are layers of a language model of 8 billion parameters for a few tokens.
-static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096", "m=8192 n=8192 k=8192",
-                                           "m=2048 n=2048 k=2048", "m=1024 n=1024 k=1024",
-                                           "m=4001 n=4001 k=4001", "m=4000 n=4016 k=4048",
-                                           "m=1 n=4096 k=4096",    "m=16 n=14336 k=4096",
-                                           "m=64 n=4096 k=14336",  NULL};
+// those that go round the ring of stages.
+static const char *const test_shapes[] = {
+    "m=0 n=3 k=2",      "m=4 n=3 k=0",       "m=1 n=1 k=1",      "m=1 n=7 k=31",
+    "m=13 n=1 k=5",     "m=17 n=19 k=23",    "m=65 n=37 k=259",  "m=131 n=137 k=200",
+    "m=5 n=16 k=16",    "m=131 n=136 k=208", "m=267 n=80 k=144", "m=144 n=160 k=336",
+    "m=24 n=80 k=1936", "m=264 n=528 k=32",  "m=8 n=2192 k=272", NULL};
+// Layers of a language model of 8 billion parameters for a few tokens; last, several tiles for each of a GPU's blocks.
+static const char *const bench_shapes[] = {"m=4096 n=4096 k=4096",
+                                           "m=8192 n=8192 k=8192",
+                                           "m=2048 n=2048 k=2048",
+                                           "m=1024 n=1024 k=1024",
+                                           "m=4001 n=4001 k=4001",
+                                           "m=4000 n=4016 k=4048",
+                                           "m=1 n=4096 k=4096",
+                                           "m=16 n=14336 k=4096",
+                                           "m=64 n=4096 k=14336",
+                                           "m=8 n=17008 k=16",
+                                           NULL};
 
 // Room for copies of a and b with rows of a multiple of 16 bytes, as TMA and cuBLASLt need.
 HEDDLE_WORKSPACE(pack_workspace, heddle_matmul_fp8_shape,

@@ -67,13 +67,28 @@ static void reference(const void *shape_, const double *const *input, double *co
 }
 
 // Ragged in every dimension first; then rows of 16 bytes, as TMA and cuBLAS need, with partly filled tiles; then those
-// that go round the ring of stages and give a block several tiles, of 128 and of 256 columns.
-static const char *const test_shapes[] = {
-    "m=0 n=3 k=2",      "m=4 n=3 k=0",      "m=1 n=1 k=1",      "m=1 n=7 k=31",      "m=17 n=19 k=23",
-    "m=65 n=37 k=259",  "m=33 n=66 k=100",  "m=129 n=130 k=64", "m=150 n=140 k=208", "m=267 n=82 k=1000",
-    "m=24 n=80 k=1936", "m=264 n=528 k=32", "m=3 n=17001 k=33", "m=8 n=33776 k=16",  NULL};
-static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048", "m=4096 n=4096 k=4096", "m=1000 n=1000 k=1000",
-                                           "m=1024 n=128 k=3136", NULL};
+// that go round the ring of stages.
+static const char *const test_shapes[] = {"m=0 n=3 k=2",
+                                          "m=4 n=3 k=0",
+                                          "m=1 n=1 k=1",
+                                          "m=1 n=7 k=31",
+                                          "m=17 n=19 k=23",
+                                          "m=65 n=37 k=259",
+                                          "m=33 n=66 k=100",
+                                          "m=129 n=130 k=64",
+                                          "m=150 n=140 k=208",
+                                          "m=267 n=82 k=1000",
+                                          "m=24 n=80 k=1936",
+                                          "m=264 n=528 k=32",
+                                          NULL};
+// The last two give each of a GPU's blocks several tiles, of 128 and of 256 columns, and are checked there.
+static const char *const bench_shapes[] = {"m=2048 n=2048 k=2048",
+                                           "m=4096 n=4096 k=4096",
+                                           "m=1000 n=1000 k=1000",
+                                           "m=1024 n=128 k=3136",
+                                           "m=3 n=17001 k=33",
+                                           "m=8 n=33776 k=16",
+                                           NULL};
 
 // Room for copies of a and b with rows of a multiple of 16 bytes.
 HEDDLE_WORKSPACE(pack_workspace, heddle_matmul_int8_shape,
