@@ -27,9 +27,11 @@ static char **with_letter(const char *const *items, const char *letter, const ch
 {
     size_t count = length_of(items), more_count = length_of(more);
     char **list = calloc(count + more_count + 2, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
-        if (asprintf(&list[i], "%s%s", letter, items[i]) < 0)
-            list[i] = NULL;
+    size_t used = 0;
+    for (size_t i = 0; list && i < count; i++) // an empty one would take the next word for its own
+        if (items[i][0] && asprintf(&list[used++], "%s%s", letter, items[i]) < 0)
+            list[--used] = NULL;
+    count = used;
     for (size_t i = 0; list && i < more_count; i++)
         list[count + i] = strdup(more[i]);
     if (list && standard && !sim_build_raises_standard(standard) &&

@@ -180,7 +180,8 @@ static heddle_status start(heddle_check_opinion *opinion, char *const *arguments
     char temporary[PATH_MAX], here[PATH_MAX];
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
     snprintf(here, sizeof here, "PWD=%s", folder);
-    const char *const environment[] = {temporary, here, NULL};
+    // Options from the environment would have it do something else.
+    const char *const environment[] = {temporary, here, "NVCC_APPEND_FLAGS=", "NVCC_PREPEND_FLAGS=", NULL};
     int file = open(opinion->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
     if (file < 0)
         return heddle_fail(HEDDLE_IO, "%s: %s", opinion->output, strerror(errno));

@@ -127,10 +127,15 @@ static bool has_filters(void)
 }
 
 // Sockets are all ways out that are not files; pairs of connected ones stay. A ring of requests could make sockets too.
-// Shared memory, semaphores and queues of System V would outlive the program. Limits and priorities are its own to set,
-// not those of other processes. Two calls on a terminal would type into the shell that the check was started from.
+// Shared memory, semaphores and queues of System V, and keys, would outlive the program. Limits and priorities are its
+// own to set, not those of other processes. Two calls on a terminal would type into the shell that the check was
+// started from.
 enum { IO_URING_SETUP = 425 };
 #define REFUSE_CALL(number, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), REFUSE(error)
+// A call whose first argument is a process, or 0 for the one that calls.
+#define ONLY_ITSELF(number)                                                                                            \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), LOAD(args[0]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),    \
+        REFUSE(EPERM), RETURN(SECCOMP_RET_ALLOW)
 static struct sock_filter lines[] = {
     LOAD(arch),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -144,8 +149,18 @@ static struct sock_filter lines[] = {
     REFUSE_CALL(SYS_semget, EACCES),
     REFUSE_CALL(SYS_msgget, EACCES),
     REFUSE_CALL(SYS_mq_open, EACCES),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4),
-    LOAD(args[0]), // a process; 0: itself
+    REFUSE_CALL(SYS_add_key, EACCES), // it would outlive the program
+    REFUSE_CALL(SYS_request_key, EACCES),
+    REFUSE_CALL(SYS_keyctl, EACCES),
+    ONLY_ITSELF(SYS_prlimit64),
+    ONLY_ITSELF(SYS_sched_setaffinity),
+    ONLY_ITSELF(SYS_sched_setscheduler),
+    ONLY_ITSELF(SYS_sched_setparam),
+    ONLY_ITSELF(SYS_sched_setattr),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioprio_set, 0, 6),
+    LOAD(args[0]), // 1: of a process, not of a group or a user
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 2),
+    LOAD(args[1]),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
     REFUSE(EPERM),
     RETURN(SECCOMP_RET_ALLOW),

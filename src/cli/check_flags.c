@@ -47,7 +47,9 @@ static heddle_status read_flag(heddle_check_flags *flags, int argc, char **argv,
     int first = *at;
     switch (sim_command_option(&flags->nvcc, argc, argv, at)) {
     case SIM_OPTION_UNKNOWN: flags->own[flags->own_count++] = argv[first]; return HEDDLE_OK;
-    case SIM_OPTION_INCOMPLETE: return heddle_fail(HEDDLE_INVALID, "%s needs a value", argv[first]);
+    case SIM_OPTION_INCOMPLETE:
+        return heddle_fail(HEDDLE_INVALID, "%s needs a value%s", argv[first],
+                           strncmp(argv[first], "-D", 2) == 0 ? " such as -D NAME=VALUE" : "");
     case SIM_OPTION_IGNORED:
     case SIM_OPTION_OUTPUT: return add_ignored(flags, argv + first, *at - first + 1);
     case SIM_OPTION_SOURCE: break;

@@ -92,6 +92,27 @@ class Flags(CheckCase):
             self.check("three.cu", "-Xcompiler", flag)
         self.check("three.cu", "-Xlinker", "-plugin=./no.so")
 
+    def test_no_word_is_taken_for_another_flags_value_or_for_a_file_of_flags(self):
+        self.write("three.cu", "int main() {}\n")
+        self.write("defines.h", "#define THREE 3\n")
+        self.write("uses.cu", "int main() { return THREE - 3; }\n")
+        os.mkdir(os.path.join(self.folder, "evil"))
+        self.write("evil/cc1plus", "#!/bin/sh\ntouch ran\n")
+        os.chmod(os.path.join(self.folder, "evil", "cc1plus"), 0o755)
+        self.write("flags", "/dev/null -B./evil/\n")
+        for flags in (["-D", ""], ["-U", ""], ["-l", ""], ["-D="]):
+            self.assertIn("needs a value", self.check("three.cu", *flags, "-include", "-B./evil/", code=2).stderr)
+        for flags in (["-include", "@flags"], ["-Xcompiler", "-include", "-include", "-B./evil/"]):
+            self.check("three.cu", *flags, code=1)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "ran")))
+        for flags in (["-include", "defines.h"], ["-Xcompiler", "-include,defines.h"]):
+            self.check("uses.cu", *flags)
+
+    def test_the_value_of_a_short_macro_ends_with_its_line(self):
+        self.write("four.cu", "int main() {}\n")
+        for value in ("\\", "1\n#error more", "/*"):
+            self.check("four.cu", "-DX=" + value)
+
     def test_every_file_is_cuda_where_a_flag_says_so(self):
         self.write("kernel.cpp", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); cudaDeviceSynchronize(); }\n")
         self.check("-x", "cu", "kernel.cpp")

@@ -223,16 +223,20 @@ int main()
     def test_a_program_cannot_change_the_machine(self):
         self.write("harm.cu", """#include <cstdio>
 #include <cstring>
+#include <sched.h>
 #include <sys/ipc.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 void tell(const char *what, bool could) { printf("%s %s\\n", what, could ? "yes" : "no"); }
 int main()
 {
     char name[256];
+    cpu_set_t cores;
     rlimit limit;
+    sched_getaffinity(0, sizeof cores, &cores);
     gethostname(name, sizeof name);
     tell("hostname", sethostname(name, strlen(name)) == 0);
     tell("device", mknod("device", S_IFCHR | 0600, 0x103) == 0);
@@ -244,12 +248,17 @@ int main()
     tell("own-priority", setpriority(PRIO_PROCESS, 0, 19) == 0);
     tell("other-priority", setpriority(PRIO_PROCESS, getppid(), 19) == 0);
     tell("priority-of-all", setpriority(PRIO_USER, 0, 19) == 0);
+    tell("own-cores", sched_setaffinity(0, sizeof cores, &cores) == 0);
+    tell("other-cores", sched_setaffinity(getppid(), sizeof cores, &cores) == 0);
+    tell("other-disk-priority", syscall(SYS_ioprio_set, 1, getppid(), 3 << 13) == 0);
+    tell("key", syscall(SYS_add_key, "user", "heddle-test", "x", 1, -4) >= 0);
 }
 """)
         document, could = self.run_harm()
-        allowed = {"own-limit", "own-priority"}
+        allowed = {"own-limit", "own-priority", "own-cores"}
         if "seccomp" not in document["sandbox"]:
-            allowed |= {"shared-memory", "other-limit", "other-priority", "priority-of-all"}
+            allowed |= {"shared-memory", "other-limit", "other-priority", "priority-of-all", "other-cores",
+                        "other-disk-priority", "key"}
         self.assertEqual({name for name, answer in could.items() if answer == "yes"}, allowed)
 
     def test_bubblewrap_is_used_where_it_works(self):

@@ -3,6 +3,7 @@
 
 #include "build/command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,9 +302,9 @@ static void add_standard(sim_command *command, const char *value)
 // would have the compiler load and run files.
 static bool changes_meaning(const char *word)
 {
-    static const char *const whole[] = {
-        "-fopenmp",         "-pthread", "-fpermissive",    "-funsigned-char", "-fsigned-char",
-        "-fno-signed-char", "-fwrapv",  "-fms-extensions", "-include",        NULL};
+    static const char *const whole[] = {"-fopenmp",        "-pthread",        "-fpermissive",
+                                        "-funsigned-char", "-fsigned-char",   "-fno-signed-char",
+                                        "-fwrapv",         "-fms-extensions", NULL};
     return is_one_of(word, whole) || strncmp(word, "-std=", 5) == 0 ||
            (word[0] == '-' && word[1] && strchr("DUI", word[1]) && word[2]);
 }
@@ -322,19 +323,43 @@ static void add_host_word(sim_command *command, const char *word)
         push(&command->link, word);
 }
 
+// The compiler reads `@name` as a file of options, and `-name` as one.
+static void add_include(sim_command *command, const char *path)
+{
+    push(&command->compile, "-include");
+    push(&command->compile, path[0] == '@' || path[0] == '-' ? join(command, "./", path) : path);
+}
+
 // The words of a list a,b,c, or, as a shell hands them on, "a b c".
 static void add_words(sim_command *command, const char *words, bool linker)
 {
+    bool includes = false;
     while (*words) {
         size_t length = strcspn(words, ", ");
         const char *word = own(command, strndup(words, length));
         if (word && length && linker) {
             push(&command->link, "-Xlinker");
             push(&command->link, word);
+        } else if (word && includes && length) {
+            add_include(command, word);
         } else if (length) {
             add_host_word(command, word);
         }
+        includes = word && !linker && strcmp(word, "-include") == 0; // its file is the next word
         words += length + (words[length] != 0);
+    }
+}
+
+// Whether an option has a value that it can have. An empty one would have the compiler take the next word for it.
+static bool accepts(const known_option *option, const char *value)
+{
+    const bool defines = option->action == COMPILE_1;
+    switch (option->action) {
+    case COMPILE_1:
+    case LINK_1:
+    case SYSTEM:
+    case INCLUDE: return value[0] && (!defines || isalpha((unsigned char)value[0]) || value[0] == '_');
+    default: return true;
     }
 }
 
@@ -355,10 +380,7 @@ static void apply(sim_command *command, const known_option *option, const char *
         if (!is_toolkit(value))
             push(&command->include, value);
         break;
-    case SYSTEM:
-        push(&command->compile, "-include");
-        push(&command->compile, value);
-        break;
+    case SYSTEM: add_include(command, value); break;
     case COMPILE:
         push(&command->compile, option->name);
         push(&command->link, option->name);
@@ -460,6 +482,8 @@ static sim_option_use read_option(sim_command *command, const known_option *tabl
             return SIM_OPTION_INCOMPLETE;
         value = argv[++*at];
     }
+    if (takes_value(option) && !accepts(option, value))
+        return SIM_OPTION_INCOMPLETE;
     apply(command, option, value);
     return use_of(option);
 }

@@ -60,8 +60,8 @@ bool sim_macros_write(FILE *file, const char *const *options, const char *text)
         fine = write_include(file, line) && fine;
     for (const char *const *option = options; *option; option++) {
         const char *value = (*option)[2] && (*option)[3] == '=' ? *option + 4 : "1";
-        if (sim_macro_is_letter(*option))
-            fine = fprintf(file, "#define %c %s\n", (*option)[2], value) > 0 && fine;
+        if (sim_macro_is_letter(*option)) // the comment ends what the value may have begun: a comment, a longer line
+            fine = fprintf(file, "#define %c %.*s/**/\n", (*option)[2], (int)strcspn(value, "\n"), value) > 0 && fine;
     }
     return fine;
 }
