@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "check/child.h"
@@ -155,8 +156,11 @@ static void test_one_that_is_asked_to_end_may_still_write(void **state)
     char line[1024];
     snprintf(line, sizeof line, "trap 'echo 5 > %s; exit' TERM; while :; do sleep 0.01; done",
              scratch_path(folder, "report"));
-    heddle_child child = run_line(line, (heddle_child_options){.output = -1, .seconds = 0.3});
-    assert_int_equal(child.end, HEDDLE_CHILD_TIMED_OUT);
+    // Longer where the shell was not even ready when it was asked to end.
+    for (double seconds = 0.3; access(scratch_path(folder, "report"), F_OK) != 0 && seconds < 60; seconds *= 4) {
+        heddle_child child = run_line(line, (heddle_child_options){.output = -1, .seconds = seconds});
+        assert_int_equal(child.end, HEDDLE_CHILD_TIMED_OUT);
+    }
     assert_int_equal(number_in("report"), 5);
 }
 
