@@ -13,7 +13,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "ops/attention/attention.h"
+#include "ops/attention/attention_cuda.h"
 #include "ops/cuda/rung.h"
 
 typedef heddle_attention_shape attention_shape;
@@ -27,12 +27,6 @@ template <typename Element> __device__ static float dot(const Element *x, const 
     return sum;
 }
 
-// How many keys a query sees, from the first on.
-__device__ static int visible_keys(const attention_shape &shape, int query)
-{
-    return shape.causal && query + 1 < shape.keys ? query + 1 : shape.keys;
-}
-
 // q, output: (batch, heads, queries, size); k, v: (batch, heads, keys, size); log_sums: (batch, heads, queries)
 template <typename Element>
 __global__ void attention_forward_naive(attention_shape shape, const Element *q, const Element *k, const Element *v,
@@ -41,7 +35,7 @@ __global__ void attention_forward_naive(attention_shape shape, const Element *q,
     const size_t row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= (size_t)shape.batch * shape.heads * shape.queries)
         return;
-    const int size = shape.size, visible = visible_keys(shape, (int)(row % shape.queries));
+    const int size = shape.size, visible = attention_seen(shape, (int)(row % shape.queries));
     const float scale = 1 / sqrtf((float)size);
     q += row * size;
     k += row / shape.queries * shape.keys * size;
@@ -89,7 +83,7 @@ __global__ void attention_grad_q_naive(attention_shape shape, const Element *q, 
     const size_t row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= (size_t)shape.batch * shape.heads * shape.queries)
         return;
-    const int size = shape.size, visible = visible_keys(shape, (int)(row % shape.queries));
+    const int size = shape.size, visible = attention_seen(shape, (int)(row % shape.queries));
     float sums[HEDDLE_ATTENTION_SIZE];
     for (int d = 0; d < size; d++)
         sums[d] = 0;

@@ -4,7 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "ops/attention/attention.h"
+#include "ops/attention/attention_cuda.h"
 #include "ops/cuda/rung.h"
 
 typedef heddle_attention_shape attention_shape;
@@ -38,12 +38,6 @@ __device__ static double weigh(const double *weight, const Element *rows, int co
     return sum;
 }
 
-// How many keys a query sees, from the first on.
-__device__ static int visible_keys(const attention_shape &shape, size_t query)
-{
-    return shape.causal && query + 1 < (size_t)shape.keys ? (int)query + 1 : shape.keys;
-}
-
 // Where the keys of a query's head begin, or the queries of a key's.
 __device__ static size_t head_of(size_t row, int rows, int others, int size)
 {
@@ -74,7 +68,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     __shared__ double weight[CHUNK];
     const size_t row = blockIdx.x, head = head_of(row, shape.queries, shape.keys, shape.size);
-    const int size = shape.size, visible = visible_keys(shape, row % shape.queries), warp = threadIdx.x / WARP;
+    const int size = shape.size, visible = attention_seen(shape, (int)(row % shape.queries)), warp = threadIdx.x / WARP;
     const bool leads = threadIdx.x % WARP == 0;
     const double scale = 1 / sqrt((double)size);
     double most = -INFINITY, sum = 0, value = 0;
@@ -112,7 +106,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     __shared__ double weight[CHUNK];
     const size_t row = blockIdx.x, head = head_of(row, shape.queries, shape.keys, shape.size);
-    const int size = shape.size, visible = visible_keys(shape, row % shape.queries), warp = threadIdx.x / WARP;
+    const int size = shape.size, visible = attention_seen(shape, (int)(row % shape.queries)), warp = threadIdx.x / WARP;
     const bool leads = threadIdx.x % WARP == 0;
     const Element *grad = grad_output + row * size;
     const double scale = 1 / sqrt((double)size), mean = dot_by_warp(grad, output + row * size, size);

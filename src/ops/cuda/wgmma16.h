@@ -1,6 +1,6 @@
-// wgmma of 16-bit elements, or of two bytes in place of each, for any tile width that the rungs use: one template over
-// the columns of b, the element type and the operands' layouts. hopper.h explains descriptors and which thread holds
-// which sum.
+// wgmma of 16-bit elements, and of bytes, e4m3 and floats K-major, for any tile width that the rungs use: one template
+// over the columns of b, the element type and the operands' layouts. hopper.h explains descriptors and which thread
+// holds which sum.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -102,7 +102,26 @@ template <int Columns, typename Element> struct wgmma16_rows;
 WGMMA16_ROWS_BOTH(64, 32, 32, 33, 34, 35, 36, 37, 38)
 WGMMA16_ROWS_BOTH(128, 64, 64, 65, 66, 67, 68, 69, 70)
 
-// The same of bytes, summed in int32: d = a (64, 32) * b (32, Columns) + (add ? d : 0). Both are K-major.
+// The same of elements of other sizes, of which wgmma reads 32 bytes of k, only K-major. `types`: of the sums and the
+// operands, after k; `signs`: what follows `add`.
+#define WGMMA_K_MAJOR(columns, element, sum, types, signs, sums, names, a, b, add)                                     \
+    template <> struct wgmma16<columns, element> {                                                                     \
+        template <int MMajorA, int MMajorB>                                                                            \
+        HOPPER_DEVICE void multiply(sum (&d)[columns / 2], uint64_t from_a, uint64_t from_b, int add_to)               \
+        {                                                                                                              \
+            static_assert(!MMajorA && !MMajorB, "wgmma reads other types than those of 16 bits only K-major");         \
+            asm volatile("{\n\t"                                                                                       \
+                         ".reg .pred add;\n\t"                                                                         \
+                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
+                         "wgmma.mma_async.sync.aligned.m64n" #columns types " {" names "}, %" #a ", %" #b              \
+                         ", add" signs ";\n\t"                                                                         \
+                         "}"                                                                                           \
+                         : sums(d)                                                                                     \
+                         : "l"(from_a), "l"(from_b), "r"(add_to));                                                     \
+        }                                                                                                              \
+    };
+
+// Bytes, summed in int32.
 #define WGMMA8_D4(d, i)  "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
 #define WGMMA8_D16(d, i) WGMMA8_D4(d, i), WGMMA8_D4(d, i + 4), WGMMA8_D4(d, i + 8), WGMMA8_D4(d, i + 12)
 #define WGMMA8_D32(d)    WGMMA8_D16(d, 0), WGMMA8_D16(d, 16)
@@ -110,42 +129,22 @@ WGMMA16_ROWS_BOTH(128, 64, 64, 65, 66, 67, 68, 69, 70)
 #define WGMMA8_D112(d)   WGMMA8_D64(d), WGMMA8_D16(d, 64), WGMMA8_D16(d, 80), WGMMA8_D16(d, 96)
 #define WGMMA8_D128(d)   WGMMA8_D112(d), WGMMA8_D16(d, 112)
 #define WGMMA8(columns, count, a, b, add)                                                                              \
-    template <> struct wgmma16<columns, int8_t> {                                                                      \
-        template <int MMajorA, int MMajorB>                                                                            \
-        HOPPER_DEVICE void multiply(int (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                     \
-        {                                                                                                              \
-            static_assert(!MMajorA && !MMajorB, "wgmma reads bytes only K-major");                                     \
-            asm volatile("{\n\t"                                                                                       \
-                         ".reg .pred add;\n\t"                                                                         \
-                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
-                         "wgmma.mma_async.sync.aligned.m64n" #columns "k32.s32.s8.s8 {" WGMMA16_NAMES_##count          \
-                         "}, %" #a ", %" #b ", add;\n\t"                                                               \
-                         "}"                                                                                           \
-                         : WGMMA8_D##count(d)                                                                          \
-                         : "l"(from_a), "l"(from_b), "r"(add_to));                                                     \
-        }                                                                                                              \
-    };
+    WGMMA_K_MAJOR(columns, int8_t, int, "k32.s32.s8.s8", "", WGMMA8_D##count, WGMMA16_NAMES_##count, a, b, add)
 WGMMA8(64, 32, 32, 33, 34)
 WGMMA8(128, 64, 64, 65, 66)
 WGMMA8(224, 112, 112, 113, 114)
 WGMMA8(256, 128, 128, 129, 130)
 
-// The same of e4m3, summed in float32, of which the tensor cores of Hopper keep about 14 bits.
+// e4m3, summed in float32, of which the tensor cores of Hopper keep about 14 bits.
 #define WGMMA_E4M3(columns, count, a, b, add)                                                                          \
-    template <> struct wgmma16<columns, __nv_fp8_e4m3> {                                                               \
-        template <int MMajorA, int MMajorB>                                                                            \
-        HOPPER_DEVICE void multiply(float (&d)[count], uint64_t from_a, uint64_t from_b, int add_to)                   \
-        {                                                                                                              \
-            static_assert(!MMajorA && !MMajorB, "wgmma reads e4m3 only K-major");                                      \
-            asm volatile("{\n\t"                                                                                       \
-                         ".reg .pred add;\n\t"                                                                         \
-                         "setp.ne.b32 add, %" #add ", 0;\n\t"                                                          \
-                         "wgmma.mma_async.sync.aligned.m64n" #columns "k32.f32.e4m3.e4m3 {" WGMMA16_NAMES_##count      \
-                         "}, %" #a ", %" #b ", add, 1, 1;\n\t"                                                         \
-                         "}"                                                                                           \
-                         : WGMMA16_D##count(d)                                                                         \
-                         : "l"(from_a), "l"(from_b), "r"(add_to));                                                     \
-        }                                                                                                              \
-    };
+    WGMMA_K_MAJOR(columns, __nv_fp8_e4m3, float, "k32.f32.e4m3.e4m3", ", 1, 1", WGMMA16_D##count,                      \
+                  WGMMA16_NAMES_##count, a, b, add)
 WGMMA_E4M3(64, 32, 32, 33, 34)
 WGMMA_E4M3(128, 64, 64, 65, 66)
+
+// Floats as tf32: of each the upper 19 bits count.
+#define WGMMA_TF32(columns, count, a, b, add)                                                                          \
+    WGMMA_K_MAJOR(columns, float, float, "k8.f32.tf32.tf32", ", 1, 1", WGMMA16_D##count, WGMMA16_NAMES_##count, a, b,  \
+                  add)
+WGMMA_TF32(64, 32, 32, 33, 34)
+WGMMA_TF32(128, 64, 64, 65, 66)

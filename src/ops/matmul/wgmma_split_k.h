@@ -79,31 +79,6 @@ __device__ static split_place split_place_of(const heddle_matmul_shape *shape, i
     return at;
 }
 
-// d (64, Columns) = a (64, 32 bytes of k) * b (32 bytes of k, Columns) + (add ? d : 0)
-template <int Columns, int MMajorA, int MMajorB, int Count>
-__device__ static __forceinline__ void split_multiply(__nv_bfloat16, float (&d)[Count], uint64_t a, uint64_t b, int add)
-{
-    wgmma16<Columns, __nv_bfloat16>::template multiply<MMajorA, MMajorB>(d, a, b, add);
-}
-
-// floats only K-major; of each the upper 19 bits count
-#define SPLIT_MULTIPLY_TF32(columns, count, a_, b_, add_)                                                              \
-    template <int Columns, int MMajorA, int MMajorB>                                                                   \
-    __device__ static __forceinline__ void split_multiply(float, float(&d)[count], uint64_t a, uint64_t b, int add)    \
-    {                                                                                                                  \
-        static_assert(!MMajorA && !MMajorB, "wgmma reads floats only K-major");                                        \
-        asm volatile("{\n\t"                                                                                           \
-                     ".reg .pred add;\n\t"                                                                             \
-                     "setp.ne.b32 add, %" #add_ ", 0;\n\t"                                                             \
-                     "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" WGMMA16_NAMES_##count           \
-                     "}, %" #a_ ", %" #b_ ", add, 1, 1;\n\t"                                                           \
-                     "}"                                                                                               \
-                     : WGMMA16_D##count(d)                                                                             \
-                     : "l"(a), "l"(b), "r"(add));                                                                      \
-    }
-SPLIT_MULTIPLY_TF32(64, 32, 32, 33, 34)
-SPLIT_MULTIPLY_TF32(128, 64, 64, 65, 66)
-
 // One thread fills stages as they become free: a `share`-th of a's tile for all that share it, and b's.
 template <typename Tile, int Consumers, int Columns, int MMajorA, int MMajorB>
 __device__ static void split_load(const split_place *at, const CUtensorMap *map_a, const CUtensorMap *map_b,
@@ -165,8 +140,9 @@ __device__ static __forceinline__ void split_sum(float (&sums)[Tile::SUMS], cons
         wgmma_fence();
 #pragma unroll
         for (int i = 0; i < SPLIT_STEPS; i++)
-            split_multiply<Columns, MMajorA, MMajorB>(Element(), sums, wgmma_descriptor_at(a, i * next_a),
-                                                      wgmma_descriptor_at(b, i * next_b), step > at->first || i > 0);
+            wgmma16<Columns, Element>::template multiply<MMajorA, MMajorB>(sums, wgmma_descriptor_at(a, i * next_a),
+                                                                           wgmma_descriptor_at(b, i * next_b),
+                                                                           step > at->first || i > 0);
         wgmma_commit();
         wgmma_wait<0>();
         split_release(at, &empty[index]);
